@@ -1,7 +1,7 @@
-//! Bad input through the real binary, on the embedded device: each has its code, its exit code and
-//! a hint, nothing is sent or lost, and the session goes on. Sockets, state dirs and full disks are
-//! in `daemon.rs`, clients that go in the middle and other callers of the daemon in `sessions.rs`,
-//! pages in `web/bad_input/`.
+//! Bad input through the real binary, on the embedded device: each is answered with its error code,
+//! its exit code and a hint, nothing is sent or lost, and the session continues. Sockets, state
+//! directories and full disks are in `daemon.rs`, clients that disconnect midway and other callers
+//! of the daemon in `sessions.rs`, pages in `web/bad_input/`.
 
 use crate::support::{Ran, World};
 use serde_json::{Value, json};
@@ -110,7 +110,7 @@ fn an_app_that_dies_in_the_middle_of_an_act() {
         "{error}"
     );
     let next = world.run(&["snapshot", "--json"]);
-    assert_eq!(next.code, 12, "it says why it is gone: {next:?}");
+    assert_eq!(next.code, 12, "the exit code says why the session is gone: {next:?}");
     world.ok("open sim:signin");
     assert!(world.ok("get title").contains("Sign in"));
 }

@@ -128,7 +128,7 @@ fn watch_serves_beside_the_prompt_until_the_console_ends() {
     let mut answer = String::new();
     page.read_to_string(&mut answer).expect("text");
     assert!(answer.starts_with("HTTP/1.1 200"), "{answer}");
-    // The prompt takes lines meanwhile.
+    // The prompt accepts lines meanwhile.
     assert_eq!(plain.line("get title"), "Nordic Shop");
     drop(plain.input);
     assert!(plain.child.wait().expect("it ends").success());
@@ -154,9 +154,9 @@ fn console_watches_until_it_drives() {
     let taken = console(&world, "", ":drive\n:take --operator-requested\npress 'role=link label=Orders'\n");
     assert!(taken.code == 0 && taken.out.contains("pressed "), "{taken:?}");
     let state = world.run(&words("--session shop turn state --json")).json();
-    assert_eq!(state["output"]["owner"], Value::Null, "it gave the turn back when it ended: {state}");
+    assert_eq!(state["output"]["owner"], Value::Null, "the console gave the turn back at its end: {state}");
     let members = state["output"]["members"].as_array().expect("members").len();
-    assert_eq!(members, 1, "it left: {state}");
+    assert_eq!(members, 1, "the console left the session: {state}");
 }
 
 /// A terminal in which a console runs.
@@ -250,12 +250,12 @@ fn screen_follows_an_agent_and_takes_lines() {
     screen.shows("`it` refers to nothing yet");
     screen.typed("get title");
     // A line that is entered while another one runs is refused. The tree shows the title too, so
-    // this is the output beside it.
+    // this matches the output next to the tree.
     screen.shows("│   Orders");
     screen.typed(":state");
     screen.shows("you, observer");
 
-    // The tree takes the keys, and gives the prompt its ref.
+    // The tree receives the keys, and inserts the ref into the prompt.
     screen.keys(&["C-t"]);
     screen.keys(&["-l", "/"]);
     screen.keys(&["-l", "orders"]);
@@ -298,7 +298,7 @@ fn console_stays_responsive_on_100_000_nodes() {
     screen.keys(&["Enter"]);
     screen.shows("shop> @e66");
     screen.keys(&["C-c"]);
-    // Lines are taken while an agent acts.
+    // Lines are accepted while an agent acts.
     let pressed = agent(&world, "press 'role=button label=Pay'");
     assert!(pressed.status.success(), "{pressed:?}");
     screen.typed("get title");

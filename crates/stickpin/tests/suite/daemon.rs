@@ -9,7 +9,7 @@ use std::process::Stdio;
 use std::time::{Duration, Instant};
 use stickpin_testkit::skipped;
 
-/// A command that needs a daemon, and no device.
+/// A command that needs a daemon but no device.
 const ASK: &[&str] = &["session", "list"];
 
 #[test]
@@ -50,7 +50,7 @@ fn state_dir_of_another_layout_is_refused_before_anyone_connects() {
     assert_eq!(epoch, "1", "a start that was refused is not counted");
 }
 
-/// F19: a process holds the lock and does not listen.
+/// F19: a process holds the lock but does not listen.
 #[test]
 fn socket_is_left_alone_while_another_daemon_holds_the_lock() {
     let world = World::new();
@@ -83,7 +83,7 @@ fn panic_in_one_device_ends_one_session() {
     assert!(ran.code == 12 && ran.err.contains("BACKEND_LOST"), "{ran:?}");
     assert!(world.ok("press @e5 --session kept").contains("pressed"));
     world.ok("open sim:shop --session faulty");
-    assert_eq!(world.pid(), Some(pid), "the daemon that met the bug still serves");
+    assert_eq!(world.pid(), Some(pid), "the daemon in which the device panicked still serves");
 }
 
 #[test]
@@ -139,7 +139,7 @@ fn a_folder_that_takes_long_to_remove_keeps_nobody_waiting() {
     );
     std::fs::write(&fusermount, script).unwrap();
     std::fs::set_permissions(&fusermount, PermissionsExt::from_mode(0o700)).unwrap();
-    // A client that sees a mount there, as does the daemon that it starts.
+    // This client sees a mount at the path, and so does the daemon that it starts.
     let first = world.command(ASK);
     let script = "mount -t tmpfs tmpfs \"$1\" && : > \"$1/file\" && shift && exec \"$@\"";
     let mut command = support::unshared(&["sh", "-c", script, "sh"]);
@@ -152,7 +152,7 @@ fn a_folder_that_takes_long_to_remove_keeps_nobody_waiting() {
     assert_eq!(ran.status.code(), Some(0), "{ran:?}");
     eventually("it is being removed", || asked.exists());
     assert_eq!(world.run(ASK).code, 0);
-    assert!(place.exists(), "it was answered before anything was removed");
+    assert!(place.exists(), "the command was answered before anything was removed");
     std::fs::write(&go, "").unwrap();
     eventually("it is removed", || !world.state_dir().join("live/old").exists());
 }
@@ -273,7 +273,7 @@ fn a_busy_daemon_of_another_protocol_is_left_alone() {
         raw.send(&json!({"jsonrpc": "2.0", "id": hello["id"], "result": welcome}));
         // The command was sent together with `hello`, and is refused with it.
         assert_eq!(raw.answer()["method"], "call");
-        assert_eq!(raw.answer(), Value::Null, "and nothing more was sent to it");
+        assert_eq!(raw.answer(), Value::Null, "nothing more was sent to the old daemon");
     });
     let ran = world.run(ASK);
     assert_eq!(ran.code, 8);
@@ -394,7 +394,7 @@ fn a_state_dir_that_is_not_safe_is_refused_by_name() {
     } else {
         skipped("STICKPIN_REQUIRE_MOUNTS", "only root can give a folder to another user");
     }
-    // For `drop`.
+    // So that `drop` can remove the folder.
     std::fs::set_permissions(&dir, PermissionsExt::from_mode(0o700)).unwrap();
 }
 
@@ -417,7 +417,7 @@ fn a_full_disk_under_the_state_dir_has_its_own_code() {
     let ran = world.run(ASK);
     assert_eq!(ran.code, 9, "{ran:?}");
     assert!(ran.err.starts_with("STORAGE_FULL: "), "{}", ran.err);
-    assert!(!world.state_dir().join("daemon/daemon.new").is_symlink(), "what could not be written is left");
+    assert!(!world.state_dir().join("daemon/daemon.new").is_symlink(), "the unwritten file is left");
     assert_eq!(world.run(ASK).code, 0);
 }
 
@@ -454,7 +454,7 @@ fn a_client_that_never_reads_is_not_read_for_ever() {
     // Far more than a socket buffer holds.
     let most = 100_000;
     let sent = (0..most).take_while(|_| raw.reader.get_mut().write_all(call.as_bytes()).is_ok()).count();
-    assert!(sent < most, "everything was read, and nothing of the answers");
+    assert!(sent < most, "the daemon reads on although no answer is read");
     assert!(resident(pid) < 150 << 20, "the daemon has {} bytes", resident(pid));
     // Other clients are served meanwhile.
     world.ok("snapshot -i");
@@ -475,7 +475,7 @@ fn messages_that_are_never_whole_are_bounded_together() {
             Err(_) => refused += 1,
         }
     }
-    assert!(refused >= 2, "{} were taken in", held.len());
+    assert!(refused >= 2, "{} were accepted", held.len());
     assert!(resident(pid) < 400 << 20, "the daemon has {} bytes", resident(pid));
     world.ok("session list");
     // New connections are accepted once these have closed.

@@ -1,4 +1,4 @@
-//! Loans and peers between processes: agents are child processes that name themselves.
+//! Loans and peers between processes: agents are child processes that declare their own ids.
 
 use crate::support::{Ran, World, words};
 
@@ -147,7 +147,7 @@ fn sessions_are_removed_for_a_person_only() {
     ok(&world, ADA, "--session shop close");
     let refused = run(&world, ADA, "session gc --older 0");
     assert!(refused.code == 10 && refused.err.starts_with("SCOPE_DENIED: "), "{refused:?}");
-    assert!(world.ok("session gc").contains("no session"), "nobody waited for a week");
+    assert!(world.ok("session gc").contains("no session"), "the session ended less than a week ago");
     assert!(world.ok("session gc --older 0 --print").contains("shop"));
     assert!(ok(&world, ADA, "log migrate shop").contains("has the current version"));
     assert!(world.ok("session gc --older 0").starts_with("removed:"));

@@ -1,4 +1,4 @@
-//! Agents whose MCP server cannot determine which of them asks, and the codes that link them.
+//! Agents whose MCP server cannot determine which of them is calling, and the codes that link them.
 
 use crate::mcp::Harness;
 use crate::support::client::{Client, text};
@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use std::process::{Child, Command, Stdio};
 use stickpin_testkit::skipped;
 
-/// A call of a tool, with metadata of the request.
+/// Calls a tool, with metadata of the request.
 fn call(client: &mut Client, name: &str, arguments: Value, meta: Value) -> Value {
     let mut params = json!({"name": name, "arguments": arguments});
     if !meta.is_null() {
@@ -72,7 +72,7 @@ fn code_is_for_mcp_and_mcp_gets_none() {
     assert!(checked.contains("no MCP server"), "{checked}");
 }
 
-/// `core` does not list the command: there it is a step of a batch.
+/// The profile `core` does not list the command, so it is run as a step of a batch.
 #[test]
 fn code_is_given_by_a_step_of_a_batch() {
     let world = World::new();
@@ -87,7 +87,7 @@ fn code_is_given_by_a_step_of_a_batch() {
     assert!(text(&me).contains("claude:ada"), "{me}");
 }
 
-/// A daemon in a process namespace of its own, as in a container. It ends with its namespace.
+/// A daemon in a separate process namespace, as in a container. It ends with its namespace.
 struct Contained(Child);
 
 impl Contained {

@@ -7,7 +7,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::path::{Path, PathBuf};
 use stickpin_testkit::floors;
 
-/// Each crate (without prefix) and its allowed dependencies, transitively spelled out: a layer may
+/// Each crate (without prefix) and its allowed dependencies, spelled out transitively: a layer may
 /// use any layer below it.
 const ALLOWED: &[(&str, &[&str])] = &[
     ("refs", &[]),

@@ -71,7 +71,7 @@ fn before_initialize_nothing_is_served() {
     let mut rest = String::new();
     client.read.read_to_string(&mut rest).expect("the server ends or answers");
     assert!(!rest.contains("opened"), "{rest}");
-    assert!(world.pid().is_none(), "a daemon was started for it");
+    assert!(world.pid().is_none(), "a daemon was started for an invalid client");
 }
 
 #[test]
@@ -186,8 +186,8 @@ fn sessions_over_http_end_with_their_clients() {
     // A connected client has an open stream.
     let _stream = http.stream(&stays);
     assert_eq!(http.send("DELETE", &Value::Null, &[("mcp-session-id", &deleted)]).0, 202);
-    eventually("the others alone are open, or the one that stays", || open() <= 2);
-    eventually("the one that stays is open alone", || open() == 1);
+    eventually("the session of the deleted client is closed", || open() <= 2);
+    eventually("only the session of the connected client is open", || open() == 1);
     assert!(http.tool(&stays, "get", json!({"what": "url"})).contains("sim:shop"));
     let e = http.post(&json!({"jsonrpc": "2.0", "id": 2, "method": "ping"}), &[("mcp-session-id", &gone)]);
     assert_eq!(e.0, 404, "{e:?}");
@@ -468,7 +468,7 @@ fn a_configuration_is_printed_for_each_client() {
 }
 
 /// Checks the output of `--print-config` for a client with the TypeScript compiler. `imported`
-/// gives the type `Config`. `wrong` changes the output to one that the type rejects.
+/// gives the type `Config`. `wrong` is a replacement that makes the type reject the output.
 fn is_of_declared_type(client: &str, imported: &str, declaration: Option<&Path>, wrong: (&str, &str)) {
     let Some(npm) = stickpin_testkit::npm() else { return };
     let world = World::new();
@@ -549,8 +549,8 @@ fn the_inspector_lists_and_calls_tools() {
     assert!(cart.contains("Cart (1)"), "{cart}");
 }
 
-/// A process that looks like a harness: runs shell commands on request, and an MCP server with the
-/// environment that the real one gives to servers.
+/// A process that looks like a harness: it runs shell commands on request, and an MCP server with
+/// the environment that the real harness gives to servers.
 pub(crate) struct Harness {
     pub(crate) client: Client,
     folder: tempfile::TempDir,
@@ -630,7 +630,7 @@ fn shell_and_mcp_of_a_harness_are_one_agent() {
         ("codex", &["codex"], "CODEX_THREAD_ID=t1", "", Some(thread)),
         ("gemini", &["node"], "GEMINI_CLI=1 TMUX_PANE=%1", "", None),
         ("opencode", &["opencode"], "OPENCODE=1 OPENCODE_SESSION_ID=o1", "OPENCODE=1", Some(session)),
-        // A version that names its session to nobody.
+        // A version that does not export its session id.
         ("opencode", &["opencode"], "OPENCODE=1", "", None),
     ] {
         let world = World::new();
@@ -647,14 +647,14 @@ fn shell_and_mcp_of_a_harness_are_one_agent() {
             text(&harness.client.ask("tools/call", params)["result"])
         };
         let said = tool("whoami", json!({}));
-        assert!(said.contains(&agent), "{family}: {agent} in the shell, by MCP {said}");
+        assert!(said.contains(&agent), "{family}: {agent} in the shell, {said} over MCP");
 
         // The server is the first one to call the next daemon.
         kill_daemon(&world);
         let said = tool("whoami", json!({}));
-        assert!(said.contains(&agent), "{family}: {agent} before the kill, by MCP {said} behind it");
+        assert!(said.contains(&agent), "{family}: {agent} before the kill, {said} over MCP after it");
 
-        // A message to the agent arrives on both ways.
+        // A message to the agent arrives both ways.
         let other = |line: &str| {
             let mut command = world.command(&[&["--session", "shop"], &words(line)[..]].concat());
             let ran: support::Ran = command.env("STICKPIN_AGENT_ID", "claude:eve").output().unwrap().into();

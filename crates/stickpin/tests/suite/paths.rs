@@ -1,5 +1,5 @@
 //! Paths that a caller names: one rule for the command line, MCP and scripts, documented in the
-//! help of every command that takes a path.
+//! help of every command that accepts a path.
 
 use crate::support::client::{Client, hello};
 use crate::support::{self, World};
@@ -182,8 +182,8 @@ fn relative_path_of_a_client_without_a_folder_needs_a_project_folder() {
     }
 }
 
-/// Returns the grammars of all commands of the binary, with the definitions that they are made
-/// from. Commands of the command line itself have none.
+/// Returns the grammars of all commands of the binary, with their definitions. Commands of the
+/// command line itself have no definition.
 fn grammars() -> Vec<(Option<&'static CommandDefinition>, clap::Command)> {
     let client_commands = [stickpin_replay::COMMANDS, stickpin_watch::COMMANDS, stickpin_install::COMMANDS];
     stickpin_cli::grammars(client_commands.concat().leak()).collect()
@@ -239,7 +239,7 @@ fn argument_documented_as_a_path_is_resolved_by_the_resolver() {
             }
         }
     }
-    assert_eq!(others, NO_PATHS, "described as paths, and no `PathArg`");
+    assert_eq!(others, NO_PATHS, "described as paths, but not a `PathArg`");
     assert!(paths > 15, "the search finds nothing");
 }
 
@@ -344,7 +344,7 @@ fn help_of_every_command_with_a_path_tells_the_rules_once() {
     }
     let one_line = |text: &str| text.split_whitespace().collect::<Vec<_>>().join(" ");
     assert!(one_line(&world.ok("help paths")).starts_with(PathArg::RULES));
-    // The tool lists have no space for it, so every MCP client is informed once.
+    // The tool lists have no space for the rule, so every MCP client is informed of it once.
     let mut client = Client::start(&world, &[]);
     let welcome = client.ask("initialize", hello("2025-11-25"));
     let instructions = welcome["result"]["instructions"].as_str().expect("instructions");

@@ -80,7 +80,8 @@ fn ok(world: &World, agent: &str, line: &str) -> Value {
     ran.json()["output"].take()
 }
 
-/// F18: turns end with the machine, a handoff that nobody took stays, and sessions are restored.
+/// F18: turns end when the machine restarts, a handoff that nobody took stays, and sessions are
+/// restored.
 #[test]
 fn sessions_are_restored_after_a_reboot_and_turns_are_not() {
     let (ada, bob) = ("claude:ada", "codex:bob");
@@ -154,8 +155,8 @@ mod pages {
         address
     }
 
-    /// Opens a page of a site with a profile that is logged in. Returns false, visibly, without a
-    /// browser.
+    /// Opens a page of a site with a profile that is logged in. Without a browser, prints the
+    /// reason and returns false.
     fn log_in(world: &World, site: &str) -> bool {
         // A browser writes a login to its profile within half a minute, or when it closes.
         let login = format!("{site}/login");
@@ -182,7 +183,7 @@ mod pages {
         if !reboot(&world) {
             return;
         }
-        // A restart of the machine leaves no browser, which the simulated one does.
+        // A real restart of the machine leaves no browser behind, but the simulated one does.
         world.signal("-KILL", browser);
         assert_eq!(listed(&world, "session list --json"), [("shop".to_owned(), "restorable".to_owned())]);
         let restored = world.run(&["session", "restore", "shop", "--json"]).json();
@@ -199,7 +200,7 @@ mod pages {
             return;
         }
         kill_daemon(&world);
-        // From another folder: the profile is still the earlier one.
+        // The command runs in another folder, but the profile is still the same.
         let output = world
             .command(&["session", "restore", "shop", "--json"])
             .current_dir(world.path())
@@ -243,7 +244,7 @@ mod pages {
         let held = ada("turn wait --json").json()["output"].take();
         world.signal("-KILL", browser(&world, "state").expect("a browser"));
         let mut lost = ada("get title");
-        eventually("the browser is missed", || {
+        eventually("the loss of the browser is noticed", || {
             lost = ada("get title");
             lost.code == 12
         });
@@ -256,7 +257,7 @@ mod pages {
         assert_eq!(turn(), mine, "the turn stays");
         let restored = ada("session restore shop --json").json();
         assert_eq!(restored["output"]["action"], "restored", "{restored}");
-        assert_eq!(turn(), mine, "restoring keeps it");
+        assert_eq!(turn(), mine, "restoring keeps the turn");
         assert_eq!(ada("get title").out.trim(), "nobody");
         let again = ada("turn wait --json").json()["output"].take();
         assert_eq!((&again["reason"], &again["leaseId"]), (&"already_owner".into(), &held["leaseId"]));

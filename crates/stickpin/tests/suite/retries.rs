@@ -17,7 +17,7 @@ fn ok(world: &World, id: &str, line: &str) -> Value {
     ran.json()["output"].take()
 }
 
-/// A request of an agent with an id, as a client writes it.
+/// Returns an agent's request with an id, as a client writes it.
 fn identified(command: &str, input: Value, id: &str) -> Value {
     let mut request = request(command, input);
     request["session"] = json!("shop");
@@ -37,7 +37,7 @@ fn repeated_request_gets_the_first_response_and_acts_once() {
     for request in [claim, send, press] {
         let first = world.raw().welcome().ask("call", request.clone())["result"].take();
         assert_eq!(first["ok"], true, "{first}");
-        // The client did not get the response, and connects again.
+        // The client did not get the response, and reconnects.
         let again = world.raw().welcome().ask("call", request)["result"].take();
         assert_eq!(again, first);
     }

@@ -101,8 +101,8 @@ scenarios! {
     waits
 }
 
-/// A client of another implementation, on scenarios of pins, of two callers and of a whole task.
-/// The server behind both clients is the same.
+/// An independent client implementation, on scenarios with pins, with two callers and with a whole
+/// task. Both clients use the same server.
 mod mcp_typescript {
     use super::*;
 
@@ -166,8 +166,8 @@ fn is_about_agents(name: &str) -> bool {
 
 #[test]
 fn every_command_has_a_scenario_on_sim_and_web() {
-    // Capabilities that one device lacks: a page has no start screen; the embedded device has no
-    // files, traffic, script or clipboard.
+    // Commands whose capability one device lacks: a page has no start screen; the embedded device
+    // has no files, traffic, script or clipboard.
     let (sim, web) = (shown("sim"), shown("web"));
     let missing = |used: &BTreeSet<String>| -> Vec<&str> {
         COMMANDS.iter().map(|e| e.spec.name).filter(|n| !used.contains(*n)).collect()
@@ -176,9 +176,10 @@ fn every_command_has_a_scenario_on_sim_and_web() {
     let (agents, device): (Vec<_>, Vec<_>) = missing(&sim).into_iter().partition(|n| is_about_agents(n));
     let without = ["upload", "wait request", "wait download", "wait fn", "clipboard read", "clipboard write"];
     assert_eq!(device, without);
-    // The id of a loan is random: `delegation.rs` of the coordinator. Only a person, and only on
-    // damaged or old files: `upkeep.rs` and `retention.rs` there, `migrate.rs` of the store. A
-    // shell and an MCP server of one harness: `identity.rs`.
+    // Commands that are tested elsewhere. The id of a loan is random: `delegation.rs` of the
+    // coordinator. Some are only for persons and for damaged or old files: `upkeep.rs` and
+    // `retention.rs` there, `migrate.rs` of the store. Linking needs a shell and an MCP server of
+    // one harness: `identity.rs`.
     let elsewhere = [
         "doctor identity",
         "session reclaim",
@@ -203,8 +204,8 @@ fn every_command_of_a_desktop_is_in_a_scenario_that_runs_as_a_script() {
     assert_eq!(shown("linux").difference(&scripted).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
-/// Returns the codes that no scenario can provoke, each with the reason, and where they are
-/// provoked or the issue that will.
+/// Returns the codes that no scenario can provoke, each with the reason and where they are provoked
+/// instead, or the issue that will provoke them.
 fn waivers() -> BTreeMap<String, String> {
     let path = workspace_root().join("fixtures/scenarios/waivers.toml");
     toml::from_str(&std::fs::read_to_string(path).expect("the waivers")).expect("a table")
@@ -218,10 +219,10 @@ fn every_error_code_is_in_a_scenario_or_waived() {
     for code in ErrorCode::ALL {
         let (name, used) = (code.name(), used.contains(code.name()));
         assert!(used || waived.contains_key(name), "no scenario expects {name}, and it is not waived");
-        assert!(!(used && waived.contains_key(name)), "{name} is waived, and a scenario expects it");
+        assert!(!(used && waived.contains_key(name)), "{name} is waived, but a scenario expects it");
     }
     for (name, reason) in waived {
-        assert!(ErrorCode::ALL.iter().any(|c| c.name() == name), "{name} is no code");
+        assert!(ErrorCode::ALL.iter().any(|c| c.name() == name), "{name} is not an error code");
         assert!(reason.len() > 20, "{name} is waived without a reason");
     }
 }
@@ -250,8 +251,8 @@ fn input(command: &str, field: &str, target: &str) -> Map<String, Value> {
     input
 }
 
-/// Fields that take a selector and no ref, because their subject does not exist yet, or is a count
-/// of elements.
+/// Fields that accept a selector but no ref, because their subject does not exist yet, or is a
+/// count of elements.
 const SELECTORS: &[&str] = &["scroll until", "count selector"];
 
 /// Invalid refs and pins.
@@ -345,7 +346,7 @@ fn every_ref_argument_takes_pins_and_rejects_malformed_refs() {
     for name in contract {
         assert!(
             consumers.contains(name),
-            "{name} consumes refs by the contract, and no field of it is a target"
+            "{name} consumes refs by the contract, but none of its fields is a target"
         );
     }
 }

@@ -1,4 +1,4 @@
-//! Sessions behind a daemon, through the real binary, on the embedded device.
+//! Sessions of a daemon, through the real binary, on the embedded device.
 
 use crate::support::{self, World, eventually, kill_daemon, request};
 use serde_json::json;
@@ -157,7 +157,7 @@ fn a_session_can_be_used_from_every_connection() {
         let lanes = names.filter(|name| name.starts_with("lane ")).count();
         let cores = std::thread::available_parallelism().unwrap().get();
         // The four connections, and the command that queried the process.
-        assert_eq!(lanes, cores.min(5) - 1, "beside the first thread");
+        assert_eq!(lanes, cores.min(5) - 1, "besides the first thread");
     }
     // The client that opened it may be gone.
     connections.remove(1);
@@ -207,7 +207,7 @@ fn new_recording_puts_a_lost_one_aside() {
     assert!(stopped.contains("wrote 1 step to "), "{stopped}");
     assert!(
         std::fs::read_dir(world.state_dir().join("recordings")).unwrap().count() == 1,
-        "{aside} alone is left"
+        "only {aside} is left"
     );
 }
 
@@ -227,7 +227,7 @@ fn session_log(world: &World) -> String {
     std::fs::read_to_string(log).unwrap()
 }
 
-/// Text for a password field is never on disk, also while it is recorded.
+/// Text for a password field is never on disk, not even while it is recorded.
 #[test]
 fn recording_log_holds_no_password() {
     let world = World::new();

@@ -24,7 +24,7 @@ struct Screens {
     provider: Arc<SimProvider>,
     grade: &'static str,
     probe: Option<Probe>,
-    /// The number of records of the log that were read.
+    /// The number of log records that were read.
     read: usize,
 }
 
@@ -152,7 +152,7 @@ fn what_is_left_out_exists() {
     let table = Table::read().expect("the table");
     let in_grades = NOT_IN_GRADE.iter().map(|(_, id, reason)| (id, reason));
     for (id, reason) in NOT_HERE.iter().map(|(id, reason)| (id, reason)).chain(in_grades) {
-        assert!(table.situations.iter().any(|s| s.id == *id), "{id} is no situation");
+        assert!(table.situations.iter().any(|s| s.id == *id), "{id} is not a situation");
         assert!(!reason.is_empty());
     }
 }

@@ -279,7 +279,7 @@ fn both_surfaces_reach_the_same_feed() {
     command.stderr(Stdio::null());
     let mut mcp = Client::of(command);
     let mut line = |line: &str| mcp.tool("stickpin", json!({"line": line}));
-    // Nothing happens: the client gets to know that, and where to go on.
+    // Nothing happens: the client learns that, and where to continue.
     for in_vain in [line("events --wait --timeout 20"), line("batch 'events --wait --timeout 20'")] {
         let (text, cursor) = (text(&in_vain), ada.ok("turn state")["cursorSeq"].clone());
         assert!(text.ends_with(&format!("status not_yet, cursorSeq {cursor}")), "{text}");
@@ -335,7 +335,7 @@ fn long_texts_come_from_standard_input() {
     assert_eq!(ada.ok("turn wait")["handoff"]["status"], "paid");
 }
 
-/// Whether a process handles a signal by itself.
+/// Returns whether a process has installed a handler for a signal.
 fn handles(pid: u32, signal: u32) -> bool {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).unwrap_or_default();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:"));

@@ -183,7 +183,7 @@ fn progress_moves_on_a_terminal_and_is_plain_lines_in_a_pipe() {
     let plain: Ran = world.run(&["test", "a.ad", "b.ad"]);
     assert!(plain.code == 0 && !plain.err.contains([ESCAPE, '█', '░']), "{plain:?}");
     assert_eq!(plain.err.lines().filter(|line| line.starts_with("pass ")).count(), 2, "{plain:?}");
-    // A step that takes a while is shown, so that a log of CI does not stand still.
+    // A step that takes a while is shown, so that a CI log does not seem to hang.
     std::fs::write(folder.join("slow.ad"), "open sim:shop\nwait ms 2100\nget title\nclose\n")
         .expect("a file");
     for (command, err) in
@@ -204,7 +204,7 @@ fn progress_moves_on_a_terminal_and_is_plain_lines_in_a_pipe() {
             "{shown:?}"
         );
         let after = shown.rsplit("\u{1b}[2K").next().expect("a part");
-        assert!(!after.contains(['█', '░']), "the bars stay: {shown:?}");
+        assert!(!after.contains(['█', '░']), "the progress bars are still shown: {shown:?}");
         let shown = on_terminal(&world, columns, &[], "replay a.ad").expect("a terminal");
         assert!(shown.contains("░ 1/3 a.ad:1 "), "{columns}: {shown:?}");
     }

@@ -1,4 +1,4 @@
-//! The turn of a session across processes: agents are child processes that name themselves.
+//! The turn of a session across processes: agents are child processes that declare their own ids.
 
 use crate::support::client::{Client, text};
 use crate::support::{Ran, World, eventually, words};
@@ -170,7 +170,7 @@ fn owner_goes_on_after_its_daemon_was_killed() {
     assert_eq!(bob.json("turn try", 3)["owner"], "claude:ada");
 }
 
-/// The records of a session's first segment.
+/// Returns the records of a session's first log segment.
 fn records(world: &World) -> Vec<Value> {
     let log = world.state_dir().join("sessions/shop/log/000001.jsonl");
     let log = std::fs::read_to_string(log).expect("a log");
@@ -211,7 +211,7 @@ fn caller_whose_daemon_is_killed_learns_which_command_has_an_unknown_outcome() {
     let of_command = |record: &&Value| record["kind"] == "command_begin" && record["verb"] == "wait ms";
     let status = || world.run(&["daemon", "status", "--json"]).json()["output"]["commands"].take();
     eventually("the command runs", || records(&world).iter().any(|record| of_command(&record)));
-    // An answer to a later request proves that the notification is on its way.
+    // An answer to a later request proves that the notification has been sent.
     assert_eq!(status(), 1);
     world.signal("-KILL", world.pid().expect("a daemon"));
     let ran = Ran::from(runs.wait_with_output().expect("it ends"));
@@ -270,7 +270,7 @@ fn daemon_that_would_leave_a_turn_or_a_running_command_is_stopped_only_by_force(
     assert_eq!(refused.code, 5, "{refused:?}");
     world.signal("-KILL", world.pid().expect("a daemon"));
     world.ok("daemon start");
-    // No app is open any more, and the turn is that of the daemon before.
+    // No app is open any more, and the turn is from the previous daemon.
     eventually("the turn is loaded", || stop(&[]).code == 5);
     let refused = stop(&[]).json()["error"].take();
     assert_eq!(refused["code"], "NOT_YOUR_TURN");
@@ -311,7 +311,7 @@ fn action_is_refused_in_another_turn_than_the_one_that_was_granted() {
     let input = json!({"target": "role=link label=Orders"});
     let refused = ada.err("press", input.clone());
     assert!(refused.contains("TURN_MISMATCH"), "{refused}");
-    // The client knows now that it does not hold the turn.
+    // By now, the client knows that it does not hold the turn.
     let refused = ada.err("press", input.clone());
     assert!(refused.contains("NOT_YOUR_TURN"), "{refused}");
     bob.json(&format!("turn assign claude:ada {HAND_OVER}"), 0);

@@ -1,5 +1,5 @@
-//! Acceptance test 18: two harnesses, each a process of its own with a shell and an MCP server,
-//! share one app. What the README shows of such a run is run as it is printed.
+//! Acceptance test 18: two harnesses, each a separate process with a shell and an MCP server, share
+//! one app. The run that the README shows is executed exactly as printed.
 
 use crate::mcp::Harness;
 use crate::support::client::text;
@@ -48,8 +48,8 @@ impl Agent {
         self.harness.client.ok(name, input)
     }
 
-    /// Begins `turn wait` over MCP for the turn alone, and returns once the daemon knows it.
-    /// `observer` looks.
+    /// Begins `turn wait` over MCP for the turn alone, and returns once the daemon knows of it, as
+    /// `observer` sees.
     fn begin_wait(&mut self, observer: &Self) -> u64 {
         let params = json!({"name": "turn_wait", "arguments": {"noEvents": true}});
         let call = self.harness.client.send("tools/call", params);
@@ -118,7 +118,7 @@ fn run_of(readme: &str) -> Vec<(String, Shown)> {
     steps
 }
 
-/// Replaces the ids of a harness that the README shows by that of its agent.
+/// Replaces the agent id of a harness in the README with the given one.
 fn name_agent(readme: &str, family: &str, id: &str) -> String {
     let at = readme.find(&format!("{family}:")).expect("the README shows its id");
     readme.replace(&readme[at..at + family.len() + 9], id)
@@ -128,7 +128,7 @@ fn name_agent(readme: &str, family: &str, id: &str) -> String {
 fn run_of_two_harnesses_in_the_readme_is_real() {
     let world = World::new();
     let mut claude = Agent::start(&world, "claude", "CLAUDECODE=1 CLAUDE_CODE_SESSION_ID=s1", "CLAUDECODE=1");
-    // With the profile that it is registered with.
+    // Codex runs with the profile with which it is registered.
     let mut codex = Agent::start(&world, "codex", "CODEX_THREAD_ID=t1", "STICKPIN_MCP_PROFILE=core");
     let readme = name_agent(&name_agent(&page("README.md"), "claude", &claude.id), "codex", &codex.id);
     let received = world.path().join("received.jsonl");
@@ -223,7 +223,7 @@ fn two_harnesses_talk_and_pass_the_turn_by_shell_and_by_mcp() {
     let granted = claude.tool("turn_wait", json!({}));
     assert!(granted.contains(&format!("turn {} of shop", first + 2)), "{granted}");
     claude.tool("press", orders.clone());
-    // Its server was granted the turn that its shell gave away.
+    // The server was granted the turn that its shell handed over.
     assert!(codex.harness.client.err("press", orders).contains("TURN_MISMATCH"));
     let done = json!({"status": "signed out", "nextAction": "nothing"});
     claude.tool("turn_release", done);

@@ -1,4 +1,4 @@
-//! The completions, run by the shells that they are for.
+//! Shell completions, run by the shells themselves.
 
 use crate::support::{Ran, World};
 use std::process::{Command, Stdio};
@@ -9,7 +9,7 @@ struct Shell {
     program: &'static str,
     options: &'static [&'static str],
     script: &'static str,
-    /// The variable that demands the shell.
+    /// The environment variable that makes a missing shell a failure.
     required_by: &'static str,
     /// Why the shell may be missing.
     missing: &'static str,
@@ -108,7 +108,7 @@ fn shells_offer_what_there_is() {
     let world = world();
     for shell in [BASH, FISH, ZSH] {
         for (line, offered) in LINES {
-            // Readline takes the colon for the end of a word.
+            // Readline treats the colon as the end of a word.
             let offered = match offered.split_once(':') {
                 Some((_, rest)) if shell.program == BASH.program => rest,
                 _ => offered,

@@ -1,9 +1,9 @@
-//! The commands of the README, of the tutorial and of the tour of sessions, run as they are
-//! printed, on a real browser.
+//! The commands of the README, the tutorial and the tour of sessions, run exactly as printed, on a
+//! real browser.
 //!
-//! Each command must end as its page shows, and print the lines below it in this order. `...` in
-//! such a line represents text that differs from run to run; alone on a line, it represents any
-//! lines. A line such as `**Terminal 2**` names the shell of the blocks below it.
+//! Each command must succeed or fail as its page shows, and print the lines shown below it in
+//! order. `...` in such a line represents text that differs from run to run; alone on a line, it
+//! represents any lines. A line such as `**Terminal 2**` names the shell of the blocks below it.
 
 mod terminals;
 

@@ -79,11 +79,12 @@ fn fails(shown: &[String]) -> bool {
     code || first.starts_with("false: ") || first.starts_with("FAIL ")
 }
 
-/// A shell in one terminal. It runs what is written to it, and prints the status of each command.
+/// A shell in one terminal. It runs the lines that are written to it, and prints the status of each
+/// command.
 struct Shell {
     child: Child,
     statuses: BufReader<ChildStdout>,
-    /// The number and the text of the command that has not been seen to end.
+    /// The number and the text of the command whose end has not been seen yet.
     running: Option<(usize, String)>,
 }
 
@@ -125,7 +126,7 @@ impl Terminals {
         Shell { child, statuses, running: None }
     }
 
-    /// Runs items, and compares each command with what is shown of it.
+    /// Runs items, and compares the output of each command with what the page shows.
     pub fn run(&mut self, items: &[Item]) {
         for (at, Item { terminal, step }) in items.iter().enumerate() {
             if !self.shells.contains_key(terminal) {
@@ -155,7 +156,7 @@ impl Terminals {
 
     /// Waits until a command waits for the turn.
     fn expect_waiter(&self, terminal: &str, line: &str) {
-        assert!(line.ends_with("turn wait"), "`{line}` does not end, and it is not known to wait");
+        assert!(line.ends_with("turn wait"), "`{line}` does not end, and is not a command that waits");
         let folder = format!("/proc/{}/cwd", self.shells[terminal].child.id());
         eventually("it waits for the turn", || {
             let mut observer = self.command("stickpin");
@@ -170,7 +171,7 @@ impl Drop for Terminals {
     fn drop(&mut self) {
         // A test that is failing already must not fail a second time.
         for shell in self.shells.values_mut() {
-            // With its jobs, and a command that still waits.
+            // This includes its jobs, and a command that still waits.
             let _ = rustix::process::kill_process_group(Pid::from_child(&shell.child), Signal::KILL);
             let _ = shell.child.wait();
         }
@@ -186,14 +187,14 @@ impl Shell {
 
     fn begin(&mut self, at: usize, line: &str) {
         self.running = Some((at, line.to_owned()));
-        // The status of the command before is what `echo $?` shows.
+        // `echo $?` must show the status of the previous command.
         self.write(&format!(
             "digest=$(cat \"$OUT\"/*.out 2>\"$OUT/none\" | grep -o 'plan-digest [0-9a-f]*' | tail -n 1 | cut -d' ' -f2)\n\
              (exit ${{status:-0}})\n{{ {line}\n}} >\"$OUT/{at:03}.out\" 2>&1 </dev/null\nstatus=$?\necho $status\n",
         ));
     }
 
-    /// Waits for the end of the command, and compares its output with what is shown of it.
+    /// Waits for the end of the command, and compares its output with what the page shows.
     #[track_caller]
     fn end(&mut self, out: &Path, shown: &[String]) {
         let (at, line) = self.running.take().expect("a command");

@@ -1,9 +1,9 @@
-//! Acceptance test 8: three agents work in one session, and the daemon is killed at an operation on
-//! its files, before it, in the middle of it or behind it. The agents go on with the next daemon.
-//! Daemons and agents are processes of their own.
+//! Acceptance test 8: three agents work in one session, and the daemon is killed before, during or
+//! after an operation on its files. The agents continue with the next daemon. Daemons and agents
+//! are separate processes.
 //!
-//! "Behind" the write of a record is before its reply, and "before" the next operation is behind
-//! that reply, so every reply is hit from both sides.
+//! A kill after the write of a record precedes its reply, and a kill before the next operation
+//! follows that reply, so every reply is hit from both sides.
 
 use super::killing_files::{Moment, Orders, Point, sample};
 use super::log_rules;
@@ -17,7 +17,7 @@ const ADA: &str = "claude:ada";
 const BOB: &str = "codex:bob";
 const CID: &str = "gemini:cid";
 
-/// The person, whom no rule of a session stops.
+/// The person, to whom no rule of a session applies.
 const PERSON: &str = "";
 
 /// The session, and the child that it lends its scope to.
@@ -26,7 +26,7 @@ const PAY: &str = "pay";
 
 const TEST: &str = "faults::crash_loop::daemon_killed_at_any_operation_loses_nothing";
 
-/// The records of the script, whose writes are hit before, within and behind.
+/// The records of the script, which are hit before, during and after their write.
 const RECORDS: &[&str] = &[
     "child_spawned",
     "child_state",
@@ -48,8 +48,7 @@ const RECORDS: &[&str] = &[
     "turn_taken",
 ];
 
-/// What the agents do, each step
-/// What the agents do, each step with the exit code that it has while nothing fails.
+/// What the agents do: each step with its agent, and the exit code that it has while nothing fails.
 const SCRIPT: &[(&str, &str, i32)] = &[
     (BOB, "turn join", 0),
     (CID, "turn join", 0),
@@ -78,11 +77,11 @@ const SCRIPT: &[(&str, &str, i32)] = &[
     (ADA, "turn release --status 'done' --next-action 'nothing'", 0),
 ];
 
-/// A session of three agents behind a daemon that may kill itself.
+/// A session of three agents on a daemon that may kill itself.
 struct Run {
     world: World,
     daemon: Child,
-    /// Whether the daemon was killed and another one goes on.
+    /// Whether the daemon was killed and another one has taken over.
     recovered: bool,
     case: String,
 }
@@ -123,7 +122,7 @@ impl Run {
         }
         for (agent, line, code) in SCRIPT {
             let ran = self.run(agent, line);
-            // What comes after a crash may be refused, for the turn or the child may be gone.
+            // Later steps may be refused after a crash, because the turn or the child may be gone.
             if ran.code == *code || self.recovered {
                 continue;
             }
@@ -151,8 +150,8 @@ impl Run {
         }
     }
 
-    /// Every agent gets the turn, acts and gives it up, whatever a crash left. Returns the command
-    /// that failed.
+    /// Every agent gets the turn, acts and gives it up, whatever state a crash left. Returns the
+    /// command that failed, if any.
     fn wind_up(&self) -> Result<(), Ran> {
         let ok = |agent: &str, line: &str| {
             let ran = self.run(agent, line);
@@ -176,7 +175,7 @@ impl Run {
         ok(PERSON, "close").map(drop)
     }
 
-    /// Ends the run, checks what is left of it, and returns whether the daemon was killed.
+    /// Ends the run, checks the state that it left, and returns whether the daemon was killed.
     fn finish(mut self) -> bool {
         if let Err(failed) = self.wind_up() {
             self.go_on_after(&failed);
@@ -192,7 +191,8 @@ impl Run {
 
 impl Drop for Run {
     fn drop(&mut self) {
-        // Only while the test fails is it still there; its own process id is known.
+        // The daemon is still running only if the test is failing; it is ended by its own process
+        // id.
         let _ = self.daemon.kill();
         let _ = self.daemon.wait();
     }
@@ -217,14 +217,14 @@ fn daemon_killed_at_any_operation_loses_nothing() {
         assert!(points.iter().any(|p| p.operation.starts_with(&format!("{verb} meta."))), "no {verb}");
     }
     let (next, killed, failed) = (AtomicUsize::new(0), AtomicUsize::new(0), Mutex::new(Vec::new()));
-    // A run waits for the disk most of the time.
+    // A run spends most of its time waiting for the disk.
     let workers = std::thread::available_parallelism().map_or(1, usize::from).saturating_mul(2).min(6);
     std::thread::scope(|scope| {
         for _ in 0..workers {
             scope.spawn(|| {
                 while let Some(point) = points.get(next.fetch_add(1, Ordering::Relaxed)) {
                     let case = format!("killed {point}");
-                    // All that fail are named, for one may not be enough to see why.
+                    // All failures are reported, because a single one may not show the cause.
                     let ran = std::panic::catch_unwind(|| {
                         let mut run = Run::start(Some(point.clone()), None, case.clone());
                         run.run_script();
@@ -241,6 +241,6 @@ fn daemon_killed_at_any_operation_loses_nothing() {
     let (killed, runs, failed) = (killed.into_inner(), points.len(), failed.into_inner().unwrap());
     println!("{killed} of {runs} daemons were killed");
     assert!(failed.is_empty(), "{} of {runs} failed: {failed:?}", failed.len());
-    // The last operations of a run depend on the time that it took.
+    // The last operations of a run depend on how long it took.
     assert!(killed * 10 >= runs * 9, "only {killed} of {runs} daemons were killed");
 }

@@ -5,8 +5,8 @@ use crate::support::{self, Ran, World, eventually, request, words};
 use serde_json::json;
 use stickpin_testkit::skipped;
 
-/// Presses until one is refused, fills the disk before that, and frees it at the end. Prints a line
-/// per command: what was done, and its exit code.
+/// Fills the disk, presses until a press is refused, and frees the disk at the end. Prints a line
+/// per step: its name and its result.
 const ON_A_SMALL_DISK: &str = r#"
     mount -t tmpfs -o size=24m tmpfs "$DISK" || exit 90
     as() { agent="$1"; shift; STICKPIN_AGENT_ID="$agent" "$BIN" --session shop "$@"; }
@@ -59,7 +59,7 @@ fn full_disk_lets_nothing_begin_and_everything_end() {
     let mut command = support::unshared(&["sh", "-c", ON_A_SMALL_DISK]);
     command.env_clear().envs(first.get_envs().filter_map(|(name, value)| Some((name, value?))));
     command.env("BIN", first.get_program()).env("DISK", &disk);
-    // The daemon sees the small disk, too, for the first command starts it.
+    // The daemon also sees the small disk, because the first command starts it.
     command.env("STICKPIN_STATE_DIR", disk.join("state"));
     let ran = Ran::from(command.output().unwrap());
     assert_eq!(ran.code, 0, "{ran:?}");

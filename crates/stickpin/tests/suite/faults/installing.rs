@@ -1,5 +1,5 @@
-//! F26 and F39: the disk is full during an installation, or the installation is killed, each a
-//! process of its own.
+//! F26 and F39: the disk is full during an installation, or the installation is killed. Each
+//! installation is a separate process.
 
 use crate::support::{self, Ran, World, words};
 use serde_json::Value;
@@ -11,7 +11,7 @@ use stickpin_testkit::skipped;
 const CONFIG: &str = "# mine\nmodel = \"o3\"\n\n[mcp_servers.docs] # theirs\ncommand = \"docs\"\n";
 
 /// Installs and uninstalls below a home and a state directory, one of which is on the full disk.
-/// Prints a line per command: its exit code, and whether the configuration is what it was before.
+/// Prints a line per command: its exit code, and whether the configuration is unchanged.
 const ON_A_SMALL_DISK: &str = r#"
     mount -t tmpfs -o size=1m tmpfs "$DISK" || exit 90
     mkdir -p "$HOME/.codex" && cp "$CONFIG" "$HOME/.codex/config.toml" || exit 91
@@ -35,7 +35,7 @@ const ON_A_SMALL_DISK: &str = r#"
 "#;
 
 /// Runs the script with the home or the state directory on the small disk. Returns the exit code
-/// and whether the configuration changed, by command, and the folder of what was printed.
+/// and whether the configuration changed, for each command.
 fn on_a_small_disk(world: &World, is_home: bool) -> Vec<(String, String, bool)> {
     let [disk, out, elsewhere] = ["disk", "out", "elsewhere"].map(|name| world.path().join(name));
     for folder in [&disk, &out, &elsewhere] {
@@ -93,7 +93,7 @@ fn installation_on_a_full_disk_changes_no_configuration() {
     }
 }
 
-/// A home with a configuration whose rewriting takes a while.
+/// A home with a configuration file that is large enough that rewriting it takes a while.
 struct Home {
     world: World,
     config: PathBuf,
@@ -114,12 +114,12 @@ impl Home {
         fs::read_to_string(&self.config).expect("the configuration is whole")
     }
 
-    /// Returns the new configuration that is not in its place yet.
+    /// Returns the path of the new configuration before it is moved into place.
     fn unfinished(&self) -> PathBuf {
         self.config.with_file_name(".config.toml.stickpin-new")
     }
 
-    /// Returns the last action that the audit has.
+    /// Returns the last action in the audit log.
     fn last_action(&self) -> Option<String> {
         let text = fs::read_to_string(self.world.state_dir().join("install/install-audit.jsonl")).ok()?;
         let line: Value = serde_json::from_str(text.lines().last()?).ok()?;
@@ -137,20 +137,20 @@ impl Home {
         command
     }
 
-    /// Runs a command until something is so, and kills it then.
+    /// Runs a command until a condition holds, and then kills it.
     fn kill_when(&self, line: &str, is_so: impl Fn() -> bool) {
         let mut child: Child =
             self.command(line).stdout(Stdio::null()).stderr(Stdio::null()).spawn().expect("the program");
-        // Without a pause: what is waited for may be over soon.
+        // There is no pause, because the condition may hold only briefly.
         while !is_so() && child.try_wait().expect("a state").is_none() {}
         child.kill().expect("it runs, or it was waited for");
         child.wait().expect("it ends");
     }
 
-    /// Checks that a configuration is one of two, and that nothing else is left beside it.
+    /// Checks the configuration, and that no other file is left next to it.
     #[track_caller]
     fn is_finished(&self, expected: &str) {
-        assert!(self.text() == expected, "another configuration: {}", &self.text()[..200]);
+        assert!(self.text() == expected, "unexpected configuration: {}", &self.text()[..200]);
         assert!(!self.unfinished().exists(), "a temporary file is left");
     }
 }

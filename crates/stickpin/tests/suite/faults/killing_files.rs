@@ -14,13 +14,14 @@ use std::time::Duration;
 use stickpin_backend_sim::SimProvider;
 use stickpin_daemon::{DiskFiles, Files, Handle, LevelFilter, Options};
 
-/// When in an operation the process dies.
+/// The moment of an operation at which the process dies.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Moment {
     Before,
     /// With half of the bytes written.
     Within,
-    /// Before the caller of the operation goes on, so before any reply that waits for it.
+    /// Before the caller of the operation continues, and therefore before any reply that waits for
+    /// it.
     After,
 }
 
@@ -31,10 +32,10 @@ impl Moment {
 /// The operation in which a process dies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
-    /// What it does with which file, and the kind of the records that it writes: `write log
+    /// Its name, the kind of file, and the kinds of the records that it writes: `write log
     /// turn_claimed`.
     pub operation: String,
-    /// Which of them, counted from 0.
+    /// The index among these operations, from 0.
     pub nth: usize,
     pub moment: Moment,
 }
@@ -70,9 +71,9 @@ pub struct KillingFiles(Arc<Operations>);
 #[derive(Debug)]
 struct Operations {
     kill_at: Option<Point>,
-    /// How many of the operations at which it dies have begun.
+    /// The number of matching operations that have begun.
     begun: AtomicUsize,
-    /// Gets the name of each operation as a line.
+    /// The file that receives the name of each operation as a line.
     list: Option<File>,
     /// While this file exists, no byte can be written.
     full_if: Option<PathBuf>,
@@ -87,7 +88,7 @@ impl KillingFiles {
 }
 
 impl Operations {
-    /// Notes that an operation begins, and returns when in it the process dies.
+    /// Records that an operation begins, and returns the moment at which the process dies in it.
     fn next(&self, name: &str) -> io::Result<Option<Moment>> {
         if let Some(mut list) = self.list.as_ref() {
             list.write_all(format!("{name}\n").as_bytes())?;
@@ -111,19 +112,19 @@ impl Operations {
     }
 }
 
-/// Returns what a file is for: its name, without what differs from one session or run to another.
+/// Returns the kind of a file: its name, without the parts that differ between sessions or runs.
 fn kind_of_file(path: &Path) -> &str {
     let name = path.file_name().and_then(|name| name.to_str()).unwrap_or_default();
     let (stem, extension) = name.split_once('.').unwrap_or((name, ""));
     match extension {
         "jsonl" => "log",
-        // The name of a tree, or of the folder that it is in, is its hash.
+        // A stored tree and its folder are named after its hash.
         _ if !stem.is_empty() && stem.bytes().all(|byte| byte.is_ascii_hexdigit()) => "blob",
         _ => name,
     }
 }
 
-/// Returns the kinds of the records in what is written to a log, joined by `+`.
+/// Returns the kinds of the records that are written to a log, joined by `+`.
 fn kinds_of_records(bytes: &[u8]) -> String {
     let kinds = bytes.split(|&byte| byte == b'\n').filter_map(|line| {
         let record: serde_json::Value = serde_json::from_slice(line).ok()?;
@@ -135,7 +136,7 @@ fn kinds_of_records(bytes: &[u8]) -> String {
 /// Ends this process as `kill -9` does.
 fn kill() -> ! {
     let sent = rustix::process::kill_process(rustix::process::getpid(), rustix::process::Signal::KILL);
-    panic!("the process lives on: {sent:?}");
+    panic!("the process is still alive: {sent:?}");
 }
 
 #[derive(Debug)]
@@ -220,9 +221,8 @@ impl Files for KillingFiles {
 }
 
 /// Returns the points at which the daemon of a run is killed, whose operations are in `list`: for
-/// each kind of record, before, within and behind its write, which are three different writes if
-/// the run has so many; for each other operation that changes what a reader finds, one of these
-/// moments.
+/// each kind of record, before, during and after a write, using three different writes if the run
+/// has that many; for each other operation that changes what a reader finds, one of these moments.
 pub fn sample(list: &Path) -> Vec<Point> {
     let list = std::fs::read_to_string(list).expect("the operations of the run");
     let mut counts: BTreeMap<&str, usize> = BTreeMap::new();
@@ -248,7 +248,7 @@ pub fn sample(list: &Path) -> Vec<Point> {
     points
 }
 
-/// Where a daemon with [`KillingFiles`] gets its orders from: variables of its environment.
+/// The orders for a daemon with [`KillingFiles`], passed in environment variables.
 #[derive(Debug, Default)]
 pub struct Orders {
     pub state_dir: PathBuf,
@@ -263,7 +263,7 @@ impl Orders {
     const LIST: &str = "CRASH_LIST";
     const FULL_IF: &str = "CRASH_FULL_IF";
 
-    /// Returns the orders of this process, if it was started to be a daemon.
+    /// Returns the orders of this process, if it was started as such a daemon.
     fn of_this_process() -> Option<Self> {
         let state_dir = std::env::var_os(Self::STATE_DIR)?.into();
         let kill_at = std::env::var(Self::KILL_AT).ok().map(|text| text.parse().expect("a point"));
@@ -278,8 +278,8 @@ impl Orders {
         command.envs(self.full_if.as_ref().map(|file| (Self::FULL_IF, file)));
     }
 
-    /// Starts a test of this program, whose first line becomes a daemon with these orders. Returns
-    /// once it listens or is dead.
+    /// Starts a test of this program, whose first line turns the process into a daemon with these
+    /// orders. Returns once the daemon listens or is dead.
     pub fn start(&self, test: &str, home: &Path) -> Child {
         let mut command = Command::new(std::env::current_exe().expect("this program"));
         command.args(["--exact", test, "--nocapture", "--test-threads=1"]).env_clear().env("HOME", home);

@@ -1,4 +1,4 @@
-//! Clients, harnesses and daemons of several agents are killed, each a process of its own.
+//! Clients, harnesses and daemons of several agents are killed. Each is a separate process.
 
 use super::agents::{ADA, BOB, command, ok, run, shell};
 use crate::mcp::Harness;
@@ -10,7 +10,8 @@ use stickpin_testkit::skipped;
 
 const HAND_OVER: &str = "turn release --status 'cart filled' --next-action pay";
 
-/// Opens a session in which a command that takes the turn does not wait for that of another agent.
+/// Opens a session in which a command that takes the turn does not wait for the turn of another
+/// agent to end.
 fn open_to_take_turns_at_once(world: &World) {
     ok(world, ADA, "open sim:shop?clock=virtual");
     ok(world, ADA, "session policy shop implicitIdleMs=0");
@@ -34,7 +35,7 @@ fn output(mut child: Child) -> Value {
     serde_json::from_str::<Value>(&out).unwrap_or_else(|e| panic!("{e}: {out}"))["output"].take()
 }
 
-/// F3: nobody else gets the turn, and its agent gets the handoff.
+/// F3: nobody else gets the turn, and the agent of the killed wait still gets the handoff.
 #[test]
 fn grant_to_a_killed_wait_is_not_delivered() {
     let world = World::new();
@@ -46,7 +47,7 @@ fn grant_to_a_killed_wait_is_not_delivered() {
         let turn = serde_json::from_str::<Value>(&meta).unwrap()["turn"].take();
         (turn["owner"] == BOB).then(|| turn["grant"]["delivered"] == true)
     };
-    // It does not read the grant that is sent to it.
+    // A stopped process does not read the grant that is sent to it.
     world.signal("-STOP", waits.id());
     ok(&world, ADA, HAND_OVER);
     eventually("the turn is granted, and nobody acknowledged it", || is_delivered() == Some(false));
@@ -82,7 +83,7 @@ fn turn_of_a_killed_harness_goes_to_the_next_waiter() {
     assert_eq!(surrendered["events"][0]["reason"], "owner_gone", "{surrendered}");
 }
 
-/// F29, and of F4 that a loan to an agent that is gone comes back.
+/// F29, and the part of F4 by which a loan to an agent that is gone comes back.
 #[test]
 fn loan_to_a_killed_harness_comes_back() {
     let world = World::new();
@@ -125,16 +126,16 @@ fn loan_outlives_the_daemon_and_the_app_of_its_lender() {
     ok(&world, BOB, "scroll down");
     ok(&world, ADA, "session stop pay");
     ok(&world, ADA, "scroll down");
-    assert_eq!(run(&world, BOB, "scroll down").code, 10, "it is granted to one of them only");
+    assert_eq!(run(&world, BOB, "scroll down").code, 10, "the turn is granted to only one of them");
     assert_eq!(ok(&world, ADA, "log verify shop")["findings"], json!([]));
 }
 
-/// F11 between processes.
+/// F11, across processes.
 #[test]
 fn one_of_many_processes_that_claim_at_once_gets_each_turn() {
     let world = World::new();
     ok(&world, ADA, "open sim:shop");
-    // An agent that asked before does not come first only because of that.
+    // An agent that asked earlier does not get the turn first merely because of that.
     ok(&world, ADA, "session policy shop waiterGraceMs=0");
     let first = ok(&world, ADA, "turn wait")["turnId"].as_u64().expect("a number");
     ok(&world, ADA, HAND_OVER);
@@ -161,7 +162,7 @@ fn one_of_many_processes_that_claim_at_once_gets_each_turn() {
     }
 }
 
-/// F12 and F13 between processes: two agents take the turn of a third, which releases it meanwhile.
+/// F12 and F13, across processes: two agents take the turn of a third, which releases it meanwhile.
 #[test]
 fn one_of_several_processes_that_take_and_release_at_once_wins_the_turn() {
     let world = World::new();
@@ -207,8 +208,8 @@ fn one_of_several_processes_that_take_and_release_at_once_wins_the_turn() {
     assert_eq!(ok(&world, ADA, "log verify shop")["findings"], json!([]));
 }
 
-/// In a process namespace of its own: an agent takes the turn, its harness is killed, another
-/// program gets the process id of the harness, and another agent waits for the turn.
+/// In a separate process namespace: an agent takes the turn, its harness is killed, another program
+/// gets the process id of the harness, and another agent waits for the turn.
 const REUSED_ID: &str = r#"
     cat > "$HOME/codex.sh" <<'END'
         export CODEX_THREAD_ID=t1

@@ -1,4 +1,4 @@
-//! Those who listen to a session: what a wait and a follower get, and what they lose when they are
+//! Listeners of a session: what a wait and a follower receive, and what they lose when they are
 //! killed.
 
 use crate::support::{Ran, World, eventually, words};
@@ -7,8 +7,8 @@ use std::io::{BufRead, BufReader, Read};
 use std::os::unix::process::CommandExt;
 use std::process::{Child, ChildStdout, Command, Stdio};
 
-/// An agent that nothing names but its harness: a program of this name that runs each command, and
-/// the variable with which it names its session.
+/// An agent that only its harness identifies: a program with the harness's name, which runs each
+/// command, and the variable in which it exports its session id.
 struct Agent<'w> {
     world: &'w World,
     harness: &'static str,
@@ -64,8 +64,8 @@ fn end(world: &World, (child, mut out): (Child, BufReader<ChildStdout>)) -> Ran 
     Ran { out: rest, ..ended }
 }
 
-/// Acceptance test 5: without an exported id, a wait and a follower are for their agent, begin at
-/// the end, and get messages and turns, but not what their own agent sends to all.
+/// Acceptance test 5: without an exported id, a wait and a follower act for their agent, begin at
+/// the end of the feed, and receive messages and turns, but not what their own agent sends to all.
 #[test]
 fn listeners_know_their_agent_without_an_exported_id() {
     let world = World::new();
@@ -115,8 +115,8 @@ fn listeners_know_their_agent_without_an_exported_id() {
     assert_eq!((ran.code, ran.err), (0, format!("cursor_seq={}\n", output["cursorSeq"])));
 }
 
-/// F32: behind the last event that it printed, a reader that was killed misses nothing, and knows
-/// by its number what it gets again.
+/// F32: a killed reader that continues after the last event that it printed misses nothing, and
+/// recognizes repeated events by their numbers.
 #[test]
 fn killed_reader_goes_on_behind_the_last_event_that_it_saw() {
     let world = World::new();
@@ -137,7 +137,7 @@ fn killed_reader_goes_on_behind_the_last_event_that_it_saw() {
     child.wait().expect("it ends");
     sent.extend((3..5).map(send));
 
-    // It wrote down only that it saw the first one.
+    // The reader recorded only that it had seen the first one.
     let behind = seen[0]["seq"].as_u64().expect("a number");
     let mut again = codex.listen(&format!("events --follow --after {behind} --event message"));
     let events: Vec<Value> = (0..4).map(|_| event(&mut again.1)).collect();

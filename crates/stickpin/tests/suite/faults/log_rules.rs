@@ -1,4 +1,4 @@
-//! What must hold of the logs of a session and its child, however often their daemon was killed.
+//! Invariants of the logs of a session and its child, however often their daemon was killed.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::path::Path;
@@ -11,8 +11,7 @@ use stickpin_store::{Phase, Store};
 /// The commands of the runs that change the app.
 const ACTS: &[&str] = &["press"];
 
-/// Checks everything that can be read from the state directory and from the app's own record of
-/// what it received.
+/// Checks everything that the state directory and the app's own log of received input show.
 ///
 /// # Panics
 /// When a rule is broken; `case` names the run.
@@ -39,7 +38,7 @@ pub fn assert_whole(state_dir: &Path, session: &str, child: &str, received: &Pat
     assert_eq!((stored.loans, stored.children), (folded.loans, folded.children), "{case}");
 }
 
-/// At most one owner per turn, and no turn number twice or backwards.
+/// Checks that each turn has at most one owner, and that turn numbers only increase.
 fn turns_are_granted_once(records: &[Record], case: &str) {
     let mut owners: BTreeMap<u64, AgentId> = BTreeMap::new();
     let mut last = 0;
@@ -89,8 +88,8 @@ fn folded(records: &[Record], session: &str, mut each: impl FnMut(&SessionMeta))
     meta
 }
 
-/// Behind every record, exactly one of session, child and a loan on its way has the right to act,
-/// the session's own scope is what it was, and what it once denies stays denied.
+/// Checks that after every record, exactly one of the session, the child and a pending loan has the
+/// right to act, the session's base scope is unchanged, and denied scope stays denied.
 fn one_session_has_the_scope(records: &[Record], session: &str, child: &str, case: &str) {
     let mut base: Option<BaseScope> = None;
     let target = TargetId::new(session);
@@ -116,8 +115,8 @@ fn one_session_has_the_scope(records: &[Record], session: &str, child: &str, cas
     assert_eq!(base.map(|base| base.deny.len()), Some(1), "{case}: it denies one rule");
 }
 
-/// Every input that the app received belongs to a command of the log, and every command that the
-/// log calls successful reached the app.
+/// Checks that every input that the app received belongs to a command in the log, and that every
+/// command that succeeded according to the log reached the app.
 fn app_received_what_the_log_says(records: &[Record], received: &Path, case: &str) {
     let text = std::fs::read_to_string(received).unwrap_or_default();
     let mut presses: BTreeMap<String, usize> = BTreeMap::new();
@@ -153,7 +152,7 @@ fn app_received_what_the_log_says(records: &[Record], received: &Path, case: &st
         let got = presses.get(element).copied().unwrap_or(0);
         let (most, least) =
             (begun.get(element).copied().unwrap_or(0), succeeded.get(element).copied().unwrap_or(0));
-        assert!(got <= most, "{case}: the app received {got} of {element}, and the log knows {most}");
-        assert!(got >= least, "{case}: the log says {least} of {element}, and the app received {got}");
+        assert!(got <= most, "{case}: the app received {got} inputs for {element}, the log has {most}");
+        assert!(got >= least, "{case}: the log has {least} inputs for {element}, the app received {got}");
     }
 }

@@ -1,5 +1,5 @@
 //! Acceptance tests 16 and 17: children and peers of a session whose daemon is killed. Daemon,
-//! harnesses and agents are processes of their own.
+//! harnesses and agents are separate processes.
 
 use super::agents::{ADA, BOB, ok, run};
 use super::killing_files::{Moment, Orders, Point};
@@ -9,21 +9,21 @@ use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::process::Child;
 
-/// Starts a daemon that is killed behind the `nth` write of a kind of record.
+/// Starts a daemon that is killed after the `nth` write of a kind of record.
 fn daemon_killed_behind(world: &World, test: &str, record: &str, nth: usize) -> Child {
     let point = Point { operation: format!("write log {record}"), nth, moment: Moment::After };
     let orders = Orders { state_dir: world.state_dir(), kill_at: Some(point), ..Orders::default() };
     orders.start(&format!("faults::relatives::{test}"), world.path())
 }
 
-/// Waits until a daemon is dead, after a command that it did not answer.
+/// Waits until a daemon is dead, and checks that it did not answer a command.
 #[track_caller]
 fn is_killed(mut daemon: Child, unanswered: &Ran) {
     assert_eq!(unanswered.code, 8, "{unanswered:?}");
     assert!(!daemon.wait().expect("it ends").success());
 }
 
-/// Returns a property of each item of a list, by another one.
+/// Maps one property of each item of a list to another one.
 fn by(list: &Value, key: &str, of: &str) -> BTreeMap<String, String> {
     let text = |value: &Value| value.as_str().unwrap_or_default().to_owned();
     list.as_array().into_iter().flatten().map(|item| (text(&item[key]), text(&item[of]))).collect()
@@ -105,13 +105,13 @@ fn peer_gets_no_cursor_and_no_notice_and_loses_no_message() {
     Orders::obey();
     let world = World::new();
     let test = "peer_gets_no_cursor_and_no_notice_and_loses_no_message";
-    // Killed before the answer, but behind the record.
+    // The daemon is killed after it wrote the record, but before it answers.
     let daemon = daemon_killed_behind(&world, test, "message", 1);
     ok(&world, ADA, "--session shop open sim:shop");
     ok(&world, BOB, "--session mail open sim:feed");
     ok(&world, ADA, "session peer shop mail");
     ok(&world, ADA, "--session mail msg send codex:bob filled");
-    // Only members have a place in the feed.
+    // Only members have a position in the feed.
     ok(&world, ADA, "--session mail msg recv");
     let waited = ok(&world, BOB, "--session mail turn wait");
     assert!(waited["events"].to_string().contains("filled"), "{waited}");
@@ -131,7 +131,7 @@ fn peer_gets_no_cursor_and_no_notice_and_loses_no_message() {
     assert_eq!(record["fromSession"], "shop", "it says where it comes from");
     ok(&world, BOB, "session restore mail");
 
-    // What is sent and what ends in one session is no event of the other one.
+    // Messages and ends in one session are not events of the other one.
     ok(&world, BOB, "session spawn mail sort --lend act:* --agent codex:eve");
     let before = records(&world, "shop");
     ok(&world, BOB, "--session mail msg send room 'are you there'");
@@ -144,7 +144,7 @@ fn peer_gets_no_cursor_and_no_notice_and_loses_no_message() {
     let stopped = |record: &Value| record["kind"] == "child_state" && record["child"]["state"] == "stopped";
     assert!(records(&world, "mail").iter().any(stopped), "the child of the other session ended");
     let members = ok(&world, BOB, "session show mail")["meta"]["members"].clone();
-    assert_eq!(by(&members, "agentId", "role"), map(&[(BOB, "driver")]), "the sender is no member");
+    assert_eq!(by(&members, "agentId", "role"), map(&[(BOB, "driver")]), "the sender is not a member");
 }
 
 #[test]
@@ -156,7 +156,7 @@ fn half_a_handshake_of_peers_gives_nothing() {
     ok(&world, BOB, "--session mail open sim:feed");
     is_killed(daemon, &run(&world, ADA, "session peer shop mail"));
     let has = |session: &str| records(&world, session).iter().any(|record| record["kind"] == "peer_added");
-    assert_eq!((has("shop"), has("mail")), (true, false), "one half is written");
+    assert_eq!((has("shop"), has("mail")), (true, false), "only one half is written");
     let seen = || by(&ok(&world, ADA, "session list")["sessions"], "name", "visibility");
     assert_eq!(seen(), map(&[("shop", "self")]));
     assert_eq!(run(&world, ADA, "--session mail msg send room paid").code, 6);

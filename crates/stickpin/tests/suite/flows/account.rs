@@ -21,7 +21,7 @@ pub struct Flow {
     /// The action was reported as done and the app did not receive it, or the flow could not
     /// continue.
     pub lost: Vec<String>,
-    /// The message of each notice and refusal.
+    /// The messages of notices and refusals.
     pub said: Vec<String>,
     /// The app's own data was compared at the end.
     pub checked: bool,
@@ -68,14 +68,14 @@ impl Account {
         println!(
             "of 1,000 acts: {told:.1} notices (at most {notices}), {refused:.1} refusals (at most {refusals})"
         );
-        assert_eq!((totals.wrong, totals.lost), (0, 0), "wrong acts and lost acts:\n{self}");
+        assert_eq!((totals.wrong, totals.lost), (0, 0), "wrong actions and lost actions:\n{self}");
         assert!(
             totals.acts >= at_least,
-            "only {} acts were judged, {at_least} or more are expected",
+            "only {} actions were judged, at least {at_least} are expected",
             totals.acts
         );
-        assert!(told <= notices, "more than {notices} notices of 1,000 acts:\n{self}");
-        assert!(refused <= refusals, "more than {refusals} of 1,000 acts were refused:\n{self}");
+        assert!(told <= notices, "more than {notices} notices per 1,000 actions:\n{self}");
+        assert!(refused <= refusals, "more than {refusals} of 1,000 actions were refused:\n{self}");
     }
 }
 
@@ -115,7 +115,7 @@ impl fmt::Display for Account {
         let [told, per] = totals.per_thousand();
         writeln!(
             f,
-            "{acts} acts in {} flows: {notices} notices ({told:.1} of 1,000), {refused} refused ({per:.1} of 1,000); {traps} traps; {wrong} wrong acts",
+            "{acts} actions in {} flows: {notices} notices ({told:.1} of 1,000), {refused} refused ({per:.1} of 1,000); {traps} traps; {wrong} wrong actions",
             self.0.len()
         )?;
         let mut clauses: BTreeMap<&str, usize> = BTreeMap::new();
@@ -150,13 +150,13 @@ fn account_at_both_bars_passes() {
 }
 
 #[test]
-#[should_panic(expected = "more than 15 notices of 1,000 acts")]
+#[should_panic(expected = "more than 15 notices per 1,000 actions")]
 fn account_above_the_notice_bar_fails() {
     judge(16, 0);
 }
 
 #[test]
-#[should_panic(expected = "more than 5 of 1,000 acts were refused")]
+#[should_panic(expected = "more than 5 of 1,000 actions were refused")]
 fn account_above_the_refusal_bar_fails() {
     judge(0, 6);
 }

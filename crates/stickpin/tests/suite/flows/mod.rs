@@ -1,6 +1,6 @@
 //! Ordinary flows on apps that were not built for stickpin. How often is an action that should
 //! succeed answered with a notice or a refusal, and does anything else ever receive the input? Some
-//! apps are ours, their libraries are not (`fixtures/web/flows`). The servers
+//! apps are ours, but their libraries are not (`fixtures/web/flows`). The servers
 //! (`fixtures/web/servers`) and the tasks of MiniWoB++ are by others. `cargo xtask setup` installs
 //! and builds them.
 

@@ -24,7 +24,7 @@ fn orders(a: &mut Agent<'_>) {
         let line = format!("{} {amount} {name}", verb.to_lowercase());
         a.tap_in(name, "button", verb, &line);
         expected.push(line);
-        // The table is reversed: rows keep their identity.
+        // The order of the table is reversed, and rows keep their identity.
         a.tap("button", "Name", "sorted name");
     }
     a.holds(&json!({ "range": "15 min", "paused": [], "acked": [], "muted": [], "orders": expected }));

@@ -86,10 +86,10 @@ fn situations() {
     assert_eq!(account.broken, [] as [String; 0], "played to the end");
     assert!(
         account.wrong_situations() <= WRONG,
-        "wrong acts in more than {:.0} % of situations",
+        "wrong actions in more than {:.0} % of situations",
         WRONG * 100.0
     );
-    assert!(account.acted() >= ACTED, "fewer than {:.0} % acted on", ACTED * 100.0);
+    assert!(account.acted() >= ACTED, "fewer than {:.0} % of uses acted", ACTED * 100.0);
 }
 
 #[test]
@@ -104,7 +104,7 @@ fn races() {
     let Some(account) = account else { return };
     println!("{account}");
     assert_eq!(account.broken, [] as [String; 0], "played to the end");
-    assert!(account.wrong_uses() <= RACES_WRONG, "more than {:.0} % wrong acts", RACES_WRONG * 100.0);
+    assert!(account.wrong_uses() <= RACES_WRONG, "more than {:.0} % wrong actions", RACES_WRONG * 100.0);
 }
 
 /// Records a few situations, or, with `GAUNTLET_RECORD`, all of them into `crates/tree/test_data`.
@@ -139,13 +139,13 @@ fn data_is_consistent() {
     let all: Vec<Situation> = data::situations().into_iter().chain(data::races()).collect();
     let mut ids = BTreeSet::new();
     for situation in &all {
-        assert!(ids.insert(&situation.id), "{} is there twice", situation.id);
+        assert!(ids.insert(&situation.id), "{} occurs twice", situation.id);
         assert!(!situation.pick.is_empty() && !situation.want.is_empty(), "{}", situation.id);
         assert!(!situation.description.is_empty(), "{}", situation.id);
         let races = situation.group == "races";
-        assert_eq!(races, !situation.delays.is_empty(), "{}: delays are of races", situation.id);
+        assert_eq!(races, !situation.delays.is_empty(), "{}: only races have delays", situation.id);
         let moves = races || situation.once || situation.change.is_some();
-        assert!(moves, "{}: nothing happens between the reading and the use", situation.id);
+        assert!(moves, "{}: nothing happens between the snapshot and the use", situation.id);
     }
     let controls = all.iter().filter(|s| s.kind == Kind::Act).count();
     assert!(controls * 5 >= all.len(), "{controls} of {} must act", all.len());

@@ -1,5 +1,5 @@
 //! Records situations as trees, for tests of the rule without a browser: the tree before the
-//! change, the tree at the use, and the node that is right then.
+//! change, the tree at the use, and the right node in the latter.
 //! `crates/tree/tests/integration/records/capture.rs` reads the format.
 
 use super::data::{Kind, Situation, View};

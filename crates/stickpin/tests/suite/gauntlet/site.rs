@@ -69,7 +69,7 @@ impl Site {
             drop(self.server.received());
             self.reports = 0;
         }
-        // A report of a page that reloaded itself.
+        // Discard the report of a page that reloaded itself.
         let _ = self.server.wait_for("ready", Duration::ZERO);
     }
 

@@ -10,7 +10,7 @@ pub enum Verdict {
     Correct,
     /// Nothing was done, in a situation that must or may refuse.
     Refused,
-    /// The client was shown the ref again in its changed surroundings, and the command acted.
+    /// The client was shown the ref again after its surroundings changed, and the command acted.
     Relisted,
     /// Nothing was done although it should have been, and the answer reports that.
     RefusedUnneeded,

@@ -1,6 +1,6 @@
-//! Apps of Debian that no other test uses, each driven through the binary on a private display by a
-//! short task. The app's own output proves success, never an answer of stickpin. An app that cannot
-//! be read is refused by name.
+//! Debian apps that no other test uses, each driven through a short task by the binary on a private
+//! display. The app's own output proves success, never an answer of stickpin. An app that cannot be
+//! read is refused by name.
 
 use crate::support::{Ran, World, eventually, words};
 use std::path::{Path, PathBuf};

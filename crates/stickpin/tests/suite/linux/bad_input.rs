@@ -1,6 +1,6 @@
 //! Bad input on the desktop, through the real binary: missing parts of a desktop, apps that hang,
 //! die, vanish in part or never start, and misplaced windows. Each ends in its own error within its
-//! time, no input reaches another target, and the session or the next `open` continues.
+//! time limit, no input reaches another target, and the session or the next `open` continues.
 
 use crate::support::shared::{PYTHON, Shared};
 use crate::support::{Ran, World, eventually};
@@ -91,7 +91,7 @@ fn of_a_thousand_million_cells_those_that_can_be_seen_are_read() {
     let read = app.world.ok("snapshot");
     assert!(since.elapsed() < Duration::from_secs(20), "{:?}", since.elapsed());
     assert!(read.contains("cell \"4x2\"") && read.lines().count() < 200, "{read}");
-    assert_eq!(app.log(), "", "it is never asked for all of them");
+    assert_eq!(app.log(), "", "the app is never asked for all cells");
 }
 
 #[test]
@@ -159,7 +159,8 @@ fn a_chooser_of_qt_to_save_in_gets_no_file() {
     eventually("the app has the file", || wrote() == "chosen -\n".repeat(4) + "chosen qt.py\n");
 }
 
-/// The focused window receives the keys; a chooser that closes itself passes the focus on.
+/// The focused window receives the keys; a chooser that closes itself passes the focus to another
+/// window.
 #[test]
 fn keys_for_a_file_chooser_reach_no_window_that_takes_its_place() {
     for (kind, code, says) in [
@@ -255,7 +256,7 @@ fn apps_that_never_register_are_given_up_and_ended() {
         return;
     }
     let world = World::new();
-    // Starts the daemon first, once.
+    // Start the daemon once before the measurement.
     assert_ne!(world.run(&["get", "title"]).code, 0);
     let since = Instant::now();
     let marker = world.path().join("marker");
@@ -434,7 +435,7 @@ fn foreign_modal_window_blocks_input_to_the_app() {
     assert_eq!(std::fs::read_to_string(&log).unwrap_or_default(), "", "nothing arrived");
     let mut closed = 0;
     eventually("both are closed", || {
-        // The error states what the input reached.
+        // The error states where the input went.
         let ran = on.run(&["key", "Escape"]);
         let elsewhere = ran.code == 1
             && ran.err.contains("the window \"Elsewhere\"")
@@ -443,10 +444,10 @@ fn foreign_modal_window_blocks_input_to_the_app() {
         !elsewhere
     });
     assert_eq!(closed, 2);
-    eventually("the app was told", || {
+    eventually("the app got the response of the chooser", || {
         std::fs::read_to_string(&log).unwrap().matches("chosen elsewhere -").count() == 2
     });
-    eventually("it is told what a press opens", || {
+    eventually("the receipt names the window that a press opens", || {
         let read = on.ok(&["press", "label=Attach", "--settle", "--timeout", "5000"]);
         on.window("Elsewhere");
         assert_eq!(on.run(&["key", "Escape"]).code, 1);
@@ -476,7 +477,7 @@ fn unowned_window_gets_files_only_by_its_name() {
     });
 }
 
-/// On a private display it cannot belong to another app.
+/// On a private display, such a window cannot belong to another app.
 #[test]
 fn on_a_private_display_a_window_without_a_word_is_the_apps() {
     if desktop(&[PYTHON]).is_none() {

@@ -1,5 +1,5 @@
 //! The whole desktop in one session, through the real binary: apps start, end, hang and cover one
-//! another, and no action reaches another app than that of its element. The apps' own logs show
+//! another, and no action reaches an app other than that of its element. The apps' own logs show
 //! which input reached which app.
 
 use crate::support::shared::{PYTHON, Shared};
@@ -11,7 +11,7 @@ use stickpin_testkit::workspace_root;
 /// The time limit for an app that does not answer.
 const SILENCE: Duration = Duration::from_secs(2);
 
-/// Enough captures to distinguish a slow machine from one wait per capture.
+/// Enough captures to tell a wait per capture from a slow machine.
 const LOOKS: u32 = 10;
 
 /// A form that writes its values to a file when it is submitted.
@@ -92,7 +92,7 @@ fn ended_app_ends_only_its_own_refs() {
     on.ok(&["fill", &names[at[0]], "Ann"]);
     on.ok(&["fill", &names[at[1]], "Bob"]);
     on.ok(&["press", &oks[at[0]]]);
-    eventually("the first form is taken", || forms[0].wrote() == "Ann\n");
+    eventually("the first form is submitted", || forms[0].wrote() == "Ann\n");
     // Its twin has the same text and is unchanged.
     eventually("it has left", || !refs(&on.ok(&["snapshot", "-i"]), "").contains(&apps[at[0]]));
     for gone in [&oks[at[0]], &names[at[0]], &apps[at[0]]] {
@@ -110,7 +110,7 @@ fn ended_app_ends_only_its_own_refs() {
     refused(&on.run(&["press", "label=OK"]), "AMBIGUOUS_MATCH");
     assert_eq!((forms[1].wrote(), third.wrote()), (String::new(), String::new()));
     on.ok(&["press", &oks[at[1]]]);
-    eventually("the twin is taken", || forms[1].wrote() == "Bob\n");
+    eventually("the twin is submitted", || forms[1].wrote() == "Bob\n");
     assert_eq!(third.wrote(), "");
     // The session leaves apps alone that it did not start.
     on.ok(&["close"]);
@@ -147,7 +147,7 @@ fn desktop_session_survives_app_crashes() {
     assert!(!refs(&read, "button \"OK\"").contains(&ok), "{read}");
     refused(&on.run(&["press", &ok]), "STALE_REF");
     on.ok(&["press", "label=OK"]);
-    eventually("the form is taken", || again.wrote() == "\n");
+    eventually("the form is submitted", || again.wrote() == "\n");
 }
 
 #[test]
@@ -187,7 +187,7 @@ fn an_app_that_hangs_is_named_and_left_out_and_keeps_its_refs() {
     assert!(read.contains(&format!("{hung} button \"OK\"")), "{read}");
     assert_eq!((hangs.wrote(), lives.wrote()), (String::new(), String::new()));
     on.ok(&["press", &hung]);
-    eventually("the form is taken", || hangs.wrote() == "\n");
+    eventually("the form is submitted", || hangs.wrote() == "\n");
     assert_eq!(lives.wrote(), "");
     // An app that has never answered is handled as well.
     on.ok(&["close"]);
@@ -226,7 +226,7 @@ fn hung_registry_is_named_and_hides_no_app() {
     let since = Instant::now();
     for _ in 0..LOOKS {
         let ran = on.run(&["snapshot"]);
-        assert!(ran.code == 0 && !ran.err.contains(HANGS), "it is said once: {ran:?}");
+        assert!(ran.code == 0 && !ran.err.contains(HANGS), "it is reported once: {ran:?}");
     }
     assert!(since.elapsed() < LOOKS * SILENCE / 2, "{:?}", since.elapsed());
     // The bus reports apps that start and end meanwhile.
@@ -235,12 +235,12 @@ fn hung_registry_is_named_and_hides_no_app() {
     apart(&on, 2);
     let own = refs(&read, "button \"OK\"").into_iter().find(|r| *r != ok).unwrap();
     on.ok(&["press", &own]);
-    eventually("the second form is taken", || second.wrote() == "\n");
+    eventually("the second form is submitted", || second.wrote() == "\n");
     shows(&on, "button \"OK\"", 1);
     refused(&on.run(&["press", &own]), "STALE_REF");
     on.world.signal("-CONT", registry);
     on.ok(&["press", &ok]);
-    eventually("the form is taken", || form.wrote() == "\n");
+    eventually("the form is submitted", || form.wrote() == "\n");
     // A second hang is reported again.
     let third = Form::start(&mut on, "c", "Third");
     shows(&on, "button \"OK\"", 1);
@@ -285,7 +285,7 @@ fn an_app_that_dies_is_named_by_the_next_answer_and_by_its_refs() {
     // An app that an action closes is reported in the receipt of the action or in the next answer,
     // never in both.
     let mut told = on.run(&["press", &live, "--settle"]).out;
-    eventually("the form is taken", || lives.wrote() == "\n");
+    eventually("the form is submitted", || lives.wrote() == "\n");
     eventually("it has left", || {
         let ran = on.run(&["snapshot"]);
         told.push_str(&ran.err);
@@ -328,7 +328,7 @@ fn names_that_read_like_our_own_words_stay_names() {
     assert!(ran.err.contains(&format!("it is gone with app {QUOTED}, which has closed")), "{ran:?}");
 }
 
-/// The app reports nothing. Every answer about it has a hint, and the hint works.
+/// The app reports nothing at first. Every answer about it has a hint, and the hint works.
 #[test]
 fn qt_app_restarted_with_accessibility_is_read() {
     let Some(mut on) = Shared::new(&[PYTHON, "xdotool"]) else { return };
@@ -393,7 +393,7 @@ fn refs_of_an_editor_hold_while_a_long_text_is_typed() {
     eventually("it is saved", || std::fs::read_to_string(&file).unwrap().trim_end_matches('\n') == whole);
 }
 
-/// Apps that ignore the request to end.
+/// The apps ignore the request to end.
 #[test]
 fn apps_that_do_not_end_by_themselves_are_ended_at_once() {
     const DEAF: &str = "linux:sh -c \"trap '' TERM; zenity --info --text=Deaf; while :; do sleep 1; done\"";
@@ -417,7 +417,7 @@ fn apps_that_do_not_end_by_themselves_are_ended_at_once() {
         took
     };
     let (one, four) = (took(1), took(4));
-    assert!(one >= SILENCE, "it is asked first: {one:?}");
+    assert!(one >= SILENCE, "the app is asked to end first: {one:?}");
     // One after the other, it would take four times as long.
     assert!(four < one + 3 * SILENCE, "one after the other: {four:?}, one alone {one:?}");
 }
@@ -439,9 +439,9 @@ fn what_goes_on_in_another_app_holds_up_nobody() {
     let before = shown();
     let filled = on.ok(&["fill", &ok, "Ann", "--settle"]);
     assert!(filled.contains("\"Ann\"") && !filled.contains("not quiet yet"), "{filled}");
-    eventually("the other goes on all the time", || shown() > before);
+    eventually("the other app keeps running", || shown() > before);
     // An action on that app reports that the app is running again.
-    eventually("it is told of", || {
+    eventually("the busy app is reported", || {
         on.ok(&["hover", "role=progressbar", "--settle"]).contains("not quiet yet")
     });
     assert_eq!(form.wrote(), "");
@@ -464,7 +464,7 @@ fn foreign_file_chooser_is_driven_in_the_desktop_session() {
     shows(&on, "dialog \"Elsewhere\"", 1);
     refused(&on.run(&["press", "label=Nothing"]), "ELEMENT_COVERED");
     on.ok(&["upload", "role=dialog label=Elsewhere", file]);
-    eventually("the app has it again", || wrote().matches("chosen elsewhere qt.py\n").count() == 2);
+    eventually("the app has the file twice", || wrote().matches("chosen elsewhere qt.py\n").count() == 2);
 }
 
 /// The initial press of a drag raises the window.
@@ -497,7 +497,7 @@ fn drag_into_another_app_is_not_dropped_in_its_source() {
     refused(&ran, "ELEMENT_COVERED");
     assert!(ran.err.contains("the window \"Widgets\""), "{ran:?}");
     assert_eq!(std::fs::read_to_string(&log).unwrap_or_default(), "", "nothing arrived");
-    eventually("they lie apart", || lie(["400", "400"]));
+    eventually("the windows do not overlap", || lie(["400", "400"]));
     let ran = drag();
     assert_eq!(ran.code, 0, "{ran:?}");
 }

@@ -47,8 +47,8 @@ impl Nowhere {
         command.envs(surroundings.iter().copied()).output().unwrap().into()
     }
 
-    /// Returns the processes that were started for a session: each names one of our folders, as
-    /// does the daemon.
+    /// Returns the processes that were started for a session: each has one of our folders in its
+    /// command line or environment, as does the daemon.
     fn processes(&self) -> Vec<String> {
         let ours = self.world.path().display().to_string();
         let daemon = self.world.pid().map(|pid| pid.to_string());

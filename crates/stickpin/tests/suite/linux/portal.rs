@@ -44,7 +44,7 @@ fn mounted_in(world: &World) -> Vec<String> {
     table.lines().filter(|line| line.contains(&inside)).map(str::to_owned).collect()
 }
 
-/// In both versions of GTK, as the only app of a private display.
+/// The app runs in both versions of GTK, alone on a private display.
 #[test]
 fn portal_chooser_takes_files_in_its_apps_session() {
     if desktop(&[PYTHON]).is_none() || !is_installed() {
@@ -58,7 +58,7 @@ fn portal_chooser_takes_files_in_its_apps_session() {
         world.ok(&format!("open '{app}' --private"));
         world.ok(&format!("upload 'label=\"Attach one\"' {}", a_file()));
         eventually("the app has the file", || read(&log) == "chosen qt.py\n");
-        // It is open, and input to the app is refused until it is closed.
+        // The chooser is open, and input to the app is refused until it is closed.
         world.ok("press 'label=\"Attach one\"'");
         eventually("it is open", || world.run(&["press", "label=Nothing"]).code == 1);
         let before = read(&log);
@@ -93,7 +93,7 @@ fn app(on: &mut Shared, session: &str) -> PathBuf {
     log
 }
 
-/// One process shows the choosers of all apps.
+/// A single process shows the choosers of all apps.
 #[test]
 fn only_the_chooser_of_the_session_gets_the_file() {
     let Some(mut on) = Shared::new(&[PYTHON, "xdotool"]).filter(|_| is_installed()) else { return };
@@ -111,7 +111,7 @@ fn only_the_chooser_of_the_session_gets_the_file() {
     eventually("they lie apart", || at(&window, "10", "30") & at(&above, "300", "200"));
     on.ok(&["--session", "ours", "upload", "label=\"Attach one\"", &a_file()]);
     eventually("the app has the file", || read(&ours) == "chosen qt.py\n");
-    assert_eq!(read(&other), "", "the chooser of the other app is open as it was");
+    assert_eq!(read(&other), "", "the chooser of the other app is still open");
     // Nothing distinguishes these two.
     let ran = on.run(&["--session", "ours", "upload", "label=\"Attach several\"", &a_file()]);
     refused(&ran, "UNSUPPORTED", "other windows there have the same title");

@@ -19,7 +19,8 @@ fn app_is_started_again_after_a_reboot_and_says_what_is_lost() {
     starts_again_after(reboot);
 }
 
-/// Restores an app after `end`, which returns false, visibly, where it cannot be simulated.
+/// Restores an app after `end`, which prints the reason and returns false where it cannot be
+/// simulated.
 fn starts_again_after(end: impl Fn(&World) -> bool) {
     if desktop(&["python3"]).is_none() {
         return;
@@ -55,7 +56,7 @@ fn starts_again_after(end: impl Fn(&World) -> bool) {
         "another process: {snapshot}"
     );
     let refused = world.run(&["--session", "form", "press", &stale]);
-    assert!(refused.err.starts_with("REF_NOT_FOUND"), "{stale} of the lifetime before: {refused:?}");
+    assert!(refused.err.starts_with("REF_NOT_FOUND"), "{stale} is from the previous lifetime: {refused:?}");
     world.ok("--session form fill label=Name Ada");
     world.ok("--session form close");
 }

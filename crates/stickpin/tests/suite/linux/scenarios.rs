@@ -1,5 +1,5 @@
-//! Scenarios on real desktop apps, each on a private display: in process for all of them, as
-//! scripts for all but the longest, through the real binary and MCP for the apps that people use.
+//! Scenarios on real desktop apps, each on a private display: all of them in process, all but the
+//! longest as scripts, and those of the apps that people use also through the real binary and MCP.
 //! The app's own display or log shows the outcome of an action.
 
 use std::collections::BTreeSet;

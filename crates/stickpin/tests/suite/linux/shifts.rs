@@ -1,5 +1,5 @@
-//! Apps that change just before or during an action: the intended element receives the input, or
-//! the answer says what did. The app's own log is the proof.
+//! Apps that change just before or during an action: either the intended element receives the
+//! input, or the answer says what received it. The app's own log is the proof.
 
 use crate::support::shared::PYTHON;
 use crate::support::{Ran, World, eventually};
@@ -225,7 +225,7 @@ fn replaced_option_is_not_reported_as_selected() {
     assert_eq!(app.last("chose"), "Banana");
 }
 
-/// Qt and GTK 3 return the lowest element at a point.
+/// Qt and GTK 3 return the bottommost element at a point.
 #[test]
 fn a_press_at_a_point_names_what_receives_it() {
     for (script, part) in [("qt.py", "covers"), ("app.py 3", "overlay"), ("app.py 4", "overlay")] {

@@ -52,7 +52,7 @@ const PATIENCE: Duration = Duration::from_secs(10);
 
 /// The app, which shows one situation after another.
 struct Windows {
-    /// Set if it runs already; on a private display the device starts it.
+    /// Set if the test has started the app; on a private display, the device starts it.
     child: Option<Child>,
     link: Option<Link>,
     listener: UnixListener,
@@ -216,7 +216,7 @@ impl Stage for Windows {
 
     fn pressed(&mut self) -> Vec<String> {
         let settled = self.ask("settle");
-        assert_eq!(settled.as_deref(), Ok("settled"), "the app deals with its input");
+        assert_eq!(settled.as_deref(), Ok("settled"), "the app handles its input");
         let lines = self.received().expect("the app's log");
         lines.lines().filter_map(|l| l.strip_prefix("click ")).map(str::to_owned).collect()
     }
@@ -302,7 +302,7 @@ fn on_a_private_display() {
 fn what_is_left_out_exists() {
     let table = Table::read().expect("the table");
     for (id, reason) in NOT_ON_A_DESKTOP.iter().chain(NOT_ON_A_PRIVATE_DISPLAY) {
-        assert!(table.situations.iter().any(|s| s.id == *id), "{id} is no situation");
+        assert!(table.situations.iter().any(|s| s.id == *id), "{id} is not a situation");
         assert!(!reason.is_empty());
     }
 }

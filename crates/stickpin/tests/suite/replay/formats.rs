@@ -97,7 +97,7 @@ fn an_exported_flow_drives_the_same_app() {
     let received: Vec<String> =
         stage.received().into_iter().map(|(event, what)| format!("{event} {what}")).collect();
     let boxes = received.iter().filter(|what| **what == "press checkbox Remember me").count();
-    assert_eq!(boxes, 1, "it is not pressed again where it is checked: {received:?}");
+    assert_eq!(boxes, 1, "a checked box is not pressed again: {received:?}");
     assert_eq!(received.last().map(String::as_str), Some("press button Continue"));
 }
 
@@ -302,7 +302,7 @@ fn an_exported_test_is_type_checked_and_drives_a_browser() {
         exported.text
     );
 
-    // The test can fail, and does on another page.
+    // The exported test can fail: on another page, it does.
     std::fs::write(pages.path().join("shop.html"), SHOP.replace("'Welcome, '", "'Hello, '")).expect("a page");
     let output = run(&npm, folder.path(), &["@playwright/test/cli.js", "test"], &server);
     assert!(!output.status.success(), "{}", String::from_utf8_lossy(&output.stdout));

@@ -1,5 +1,5 @@
-//! Recording and replaying on the embedded device: actions of an agent by refs run again by
-//! selectors, and diverge if the app has changed. The app's log shows which element received the
+//! Recording and replaying on the embedded device: what an agent did by refs is run again by
+//! selectors, and diverges if the app has changed. The app's log shows which element received the
 //! input.
 
 mod formats;

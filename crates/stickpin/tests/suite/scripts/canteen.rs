@@ -40,11 +40,11 @@ pub(super) fn reports<L: AsRef<str> + std::fmt::Debug>(pages: &PageServer, lines
     for line in lines.iter().map(AsRef::as_ref) {
         assert!(
             pages.wait_for(line, PATIENCE),
-            "the page never reported {line:?}; else {:?}",
+            "the page never reported {line:?}, only {:?}",
             pages.received()
         );
     }
-    assert!(pages.received().is_empty(), "more than {lines:?}");
+    assert!(pages.received().is_empty(), "the page reported more than {lines:?}");
 }
 
 #[test]

@@ -1,5 +1,5 @@
 //! Scripts through the real binary: recorded, replayed, repaired, run as suites, stopped, and
-//! invalid ones. The app's log shows which element received the input.
+//! invalid. The app's log shows which element received the input.
 
 mod bad;
 #[cfg(all(feature = "web", target_os = "linux"))]
@@ -89,7 +89,8 @@ impl Desk {
         std::fs::read_to_string(self.path(name)).unwrap_or_else(|e| panic!("{name}: {e}"))
     }
 
-    /// Runs a command. What it prints while it goes on, on a slow machine only, is left out.
+    /// Runs a command. Progress lines, which appear only on a slow machine, are removed from its
+    /// output.
     fn run(&self, line: &str) -> Ran {
         let mut ran = self.world.run(&words(line));
         ran.err = ran.err.split_inclusive('\n').filter(|line| !is_progress(line)).collect();

@@ -48,7 +48,7 @@ fn simulated_flow_is_recorded_replayed_and_repaired() {
         assert!(ran.out.contains(part), "{part:?} in\n{}", ran.out);
     }
     assert!(ran.err.starts_with("REPLAY_DIVERGENCE: flow.ad:4: "), "{}", ran.err);
-    // A ref from the report: it was issued to this caller, so there is no warning.
+    // The ref comes from the report and was thus issued to this caller, so there is no warning.
     let pressed = desk
         .run(&format!("press {}", ref_of(&ran.out, "button \"Add\" in \"Bean stew\" (same role and label)")));
     assert!(pressed.code == 0 && pressed.err.is_empty(), "{pressed:?}");
@@ -73,10 +73,10 @@ fn simulated_flow_is_recorded_replayed_and_repaired() {
             &format!("# the end\n{}", annotation.replace("Order", "Send order")),
         )
         .replace("label=Order", "label=\\\"Send order\\\"");
-    assert_eq!(healed, expected, "only what did not find its target is another one");
+    assert_eq!(healed, expected, "only the steps that did not find their target differ");
     let patch = desk.read("flow.repaired.diff");
     assert!(patch.starts_with("--- flow.ad\n+++ flow.repaired.ad\n@@ "), "{patch}");
-    assert_eq!(desk.read("flow.ad"), script, "the script itself is left alone");
+    assert_eq!(desk.read("flow.ad"), script, "the script itself is unchanged");
     let ran = desk.run("replay flow.repaired.ad");
     assert_eq!(ran.code, 0, "{ran:?}");
     assert_eq!(desk.received().len(), 3);
@@ -191,7 +191,7 @@ fn steps_in_blocks_and_in_included_files_are_mended() {
     assert_eq!(desk.read("flow.repaired.ad"), healed);
     let patch = desk.read("steps/name.repaired.diff");
     assert!(patch.starts_with("--- name.ad\n+++ name.repaired.ad\n"), "{patch}");
-    assert_eq!((desk.read("flow.ad"), desk.read("steps/name.ad")), (flow, name), "they are left alone");
+    assert_eq!((desk.read("flow.ad"), desk.read("steps/name.ad")), (flow, name), "the scripts are unchanged");
     // The repaired included file takes the original name, and both scripts pass.
     desk.write("steps/name.ad", &desk.read("steps/name.repaired.ad"));
     let ran = desk.run("replay flow.repaired.ad");

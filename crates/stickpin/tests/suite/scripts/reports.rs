@@ -65,7 +65,7 @@ fn who_is_stopped_has_a_report_up_to_there() {
     ] {
         assert!(page.contains(part), "{part}");
     }
-    assert!(!page.contains("open sim:shop</code>"), "what was not run has no steps");
+    assert!(!page.contains("open sim:shop</code>"), "a script that was not run has no steps");
     assert_eq!(listed(&desk, "out"), ["report.html", "results.xml"], "nothing else is left");
     assert_eq!(sessions(&desk), Some(0), "the session was closed");
 }
@@ -170,6 +170,6 @@ fn what_cannot_be_written_any_more_leaves_nothing_half_there() {
     desk.world.signal("-INT", child.id());
     let ran: Ran = child.wait_with_output().expect("it ends").into();
     assert!(ran.code == 9 && ran.err.contains("could not write"), "{ran:?}");
-    assert_eq!(listed(&desk, "out"), ["report.html"], "nothing is left beside it");
+    assert_eq!(listed(&desk, "out"), ["report.html"], "nothing is left next to it");
     assert!(listed(&desk, "out/report.html").is_empty());
 }

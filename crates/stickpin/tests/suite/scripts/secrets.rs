@@ -19,7 +19,7 @@ fn run(desk: &Desk, line: &str) -> Ran {
 fn ok(desk: &Desk, line: &str) -> Ran {
     let ran = run(desk, line);
     assert_eq!(ran.code, 0, "{line}: {ran:?}");
-    assert!(!format!("{ran:?}").contains(TOKEN), "{line} says it: {ran:?}");
+    assert!(!format!("{ran:?}").contains(TOKEN), "{line} prints the secret: {ran:?}");
     ran
 }
 

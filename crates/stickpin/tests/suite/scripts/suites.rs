@@ -35,7 +35,7 @@ fn a_folder_is_run_and_accounted_for() {
     assert!(desk.read(&format!("{kept}/screen.txt")).contains("button \"Order\""));
     assert!(desk.read(&format!("{kept}/attempt.json")).contains("\"outcome\": \"failed\""));
     assert!(desk.path(&format!("{kept}/screen.png")).exists());
-    assert!(!desk.path("kept/001-flows-a-ad").exists(), "what passed is not kept");
+    assert!(!desk.path("kept/001-flows-a-ad").exists(), "a passed script is not kept");
     let list = desk.run("session list --json").json();
     assert_eq!(list["output"]["sessions"].as_array().map(Vec::len), Some(0), "{list}");
     // The parts contain each script exactly once.
@@ -89,7 +89,7 @@ fn it_ends_at_the_first_failure_and_in_time_when_told_so() {
     desk.write("slow.ad", &format!("{open}wait text Never --timeout 60000\n"));
     let begun = std::time::Instant::now();
     let ran = desk.run("test slow.ad --timeout 3000");
-    assert!(begun.elapsed().as_secs() < 30, "the wait goes on after the end of its script: {ran:?}");
+    assert!(begun.elapsed().as_secs() < 30, "the wait continues after the end of its script: {ran:?}");
     assert!(ran.code == 1 && ran.out.contains("the script exceeded 3000 ms at slow.ad:2"), "{ran:?}");
 }
 

@@ -114,7 +114,7 @@ fn a_script_may_do_no_more_than_its_client() {
         let (failed, text) = client.tool("replay", json!({"file": file}));
         assert!(failed && text.contains("POLICY_DENIED") && text.contains(place), "{file}: {text}");
     }
-    assert!(desk.received().is_empty(), "it was said before anything was sent");
+    assert!(desk.received().is_empty(), "it was reported before anything was sent");
     let (failed, text) = client.tool("test", json!({"paths": ["shot.ad"], "junit": "../results.xml"}));
     assert!(failed && text.contains("POLICY_DENIED"), "{text}");
     drop(client);

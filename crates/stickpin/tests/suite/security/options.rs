@@ -24,5 +24,5 @@ fn an_option_that_a_device_does_not_read_is_refused_by_name() {
     assert!(world.ok("session list").contains("no session"), "something was opened");
     world.ok("open sim:shop --viewport 800x600");
     let ran = world.run(&["open", "sim:shop", "--private"]);
-    assert!(ran.code == 2 && ran.err.contains("--private"), "an open session as well: {ran:?}");
+    assert!(ran.code == 2 && ran.err.contains("--private"), "an open session refuses it, too: {ran:?}");
 }

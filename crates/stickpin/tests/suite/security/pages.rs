@@ -119,8 +119,8 @@ fn first_press_of_a_client_does_not_leave_its_folders() {
     assert!(client.ok("get", json!({"what": "title"})).contains("Here"));
 }
 
-/// A person opened it, without any folder. From the first call over MCP on, it is confined to the
-/// folders of that client.
+/// A person opened the session, without any folder. From the first call over MCP on, the session is
+/// confined to the folders of that client.
 #[test]
 fn command_line_session_is_confined_after_mcp_use() {
     let outside = world();

@@ -1,4 +1,4 @@
-//! The real binary with its own state dir; its daemon ends with the test.
+//! The real binary with its own state directory; its daemon ends with the test.
 
 pub mod client;
 #[cfg(any(feature = "sim", feature = "web"))]
@@ -14,7 +14,7 @@ use std::process::{Command, Output, Stdio};
 use std::time::{Duration, Instant};
 use stickpin_testkit::skipped;
 
-/// A state dir, a project folder, and the binary.
+/// A state directory, a project folder, and the binary.
 pub struct World {
     tmp: tempfile::TempDir,
     program: PathBuf,
@@ -227,8 +227,8 @@ pub fn eventually(what: &str, holds: impl FnMut() -> bool) {
     eventually_or(|| what.to_owned(), holds);
 }
 
-/// Waits until a condition holds. `what` describes the condition, and what there is instead, when
-/// it never does.
+/// Waits until a condition holds. If it never does, `what` describes the condition and the actual
+/// state.
 #[track_caller]
 pub fn eventually_or(what: impl Fn() -> String, mut holds: impl FnMut() -> bool) {
     let deadline = Instant::now() + Duration::from_secs(20);
@@ -251,8 +251,8 @@ pub fn kill_daemon(world: &World) {
     eventually("the daemon is gone", || world.pid().is_none());
 }
 
-/// Kills the daemon, and starts the next one as after a restart of the machine. Returns false,
-/// visibly, where that cannot be simulated.
+/// Kills the daemon, and starts the next one as after a restart of the machine. Where that cannot
+/// be simulated, prints the reason and returns false.
 pub fn reboot(world: &World) -> bool {
     if !may_mount() {
         skipped("STICKPIN_REQUIRE_MOUNTS", "nothing may be mounted here");

@@ -81,7 +81,7 @@ fn person_navigates_scrolls_and_answers_dialogs() {
     let wheel = "new WheelEvent('wheel', { deltaY: 400, bubbles: true, cancelable: true })";
     page.truth(&format!("!document.querySelector('#image').dispatchEvent({wheel})"));
     reports("scrolled");
-    assert_eq!(server.received(), Vec::<String>::new(), "each act happens once");
+    assert_eq!(server.received(), Vec::<String>::new(), "each action happens once");
 }
 
 #[test]

@@ -1,4 +1,4 @@
-//! The page beside an app with 100,000 nodes.
+//! The page of an app with 100,000 nodes.
 
 use super::{ADA, Driver, OUTLINE, page};
 use crate::support::{World, huge_app};
@@ -13,7 +13,7 @@ fn page_stays_responsive_on_100_000_nodes() {
     ada.ok(&format!("open {} -i", huge_app(&world)));
     assert_eq!(ada.ok("count role=button").trim(), "33401");
     let (_watch, page) = page(&world, "1280x800");
-    // What is shown is bounded, and says so.
+    // The shown outline is bounded, and says so.
     page.truth(&format!("{OUTLINE}.includes('more listitem') && {OUTLINE}.length < 30000"));
     page.truth(
         "document.querySelectorAll('.box').length > 1 && document.querySelectorAll('.box').length <= 500",
@@ -22,7 +22,7 @@ fn page_stays_responsive_on_100_000_nodes() {
 
     ada.ok("press 'role=button label=Pay'");
     page.truth(&format!("{OUTLINE}.includes('paid 1')"));
-    // The person's input is answered while the page holds all of that.
+    // The person's input is answered while the page holds all of these nodes.
     let find =
         "(() => { const [find, outline] = ['#find', '#outline'].map((id) => document.querySelector(id));
         const look = (text) => { find.value = text; find.dispatchEvent(new Event('input')); };

@@ -251,7 +251,7 @@ fn step_that_nobody_watched_shows_its_stored_tree() {
     ada.ok("snapshot -i");
     ada.ok("press 'role=button label=Pay'");
     ada.ok("snapshot -i");
-    // The tree of the last command is written behind it.
+    // The tree of the last command is written after its response.
     eventually("the tree is stored", || {
         ada.ok("session log --after 0 --limit 500").matches("snapshot").count() >= 4
     });
@@ -304,7 +304,7 @@ fn outline_folds_by_mouse_and_keyboard_and_stays_folded() {
     page.ok("key ArrowLeft");
     page.ok("key ArrowLeft");
     page.truth(&format!("{active} === {main} && {pay}.hidden"));
-    // Looking for a text shows what is folded away.
+    // A search shows rows that are folded away.
     page.ok("fill css=#find Pay");
     page.truth(&format!("!{pay}.hidden && !{main}.hidden && {}.hidden", row("Later")));
 }
@@ -483,7 +483,7 @@ fn fifty_viewers_watch_and_a_slow_one_holds_up_nobody() {
         until(viewer, "\"what\":\"press\"");
     }
     drop(viewers.pop());
-    eventually("a place is free again", || {
+    eventually("a slot is free again", || {
         let mut viewer = BufReader::new(stream());
         let mut line = String::new();
         viewer.read_line(&mut line).expect("text");

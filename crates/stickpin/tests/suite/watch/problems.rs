@@ -1,4 +1,4 @@
-//! What goes wrong in the app while no command runs.
+//! Problems that occur in the app while no command runs.
 
 use super::{ADA, Driver, page};
 use crate::support::{World, eventually};

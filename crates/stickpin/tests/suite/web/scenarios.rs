@@ -1,5 +1,5 @@
-//! Scenarios on real Chromium, with our own pages: in process for all of them, through the real
-//! binary for some. The page reports which element received the input.
+//! Scenarios on real Chromium, with our own pages: all of them in process, some also through the
+//! real binary. The page reports which element received the input.
 
 use serde_json::json;
 use std::collections::BTreeSet;
@@ -69,7 +69,7 @@ fn works(mcp: &mut McpSurface, folder: &Path, name: &str, args: serde_json::Valu
 /// The time limit for a page to report what it received.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A second state dir; its daemon ends with it.
+/// A second state directory; its daemon ends with it.
 struct Elsewhere(PathBuf);
 
 impl Drop for Elsewhere {
@@ -111,7 +111,7 @@ fn mcp_and_line(dir: &Path) -> Made {
 }
 
 /// A test per file and surface, and the list of the files. Each runs in process and through one of
-/// the MCP clients, behind which the device does the same.
+/// the MCP clients, because the device behaves the same with each of them.
 macro_rules! scenarios {
     ($($name:ident: $($surface:ident)*;)*) => {
         const SURFACES: &[(&str, &[&str])] = &[$((stringify!($name), &[$(stringify!($surface)),*]),)*];
@@ -187,7 +187,7 @@ fn what_a_page_says_is_fenced() {
 }
 
 /// One client with one session name: another state directory or session is another app with its own
-/// refs. Warnings concern only the own tree, and each press reaches its own page.
+/// refs. Warnings concern only the tree of the same session, and each press reaches its own page.
 #[test]
 fn sessions_and_state_dirs_of_one_client_are_apart() {
     let dir = tempfile::tempdir().expect("a folder");
@@ -230,7 +230,7 @@ fn sessions_and_state_dirs_of_one_client_are_apart() {
         let text = result["content"][0]["text"].as_str().expect("a text");
         assert!(result["isError"] == true && text.starts_with("STALE_REF: "), "{result}");
     }
-    assert_eq!(pages.received(), Vec::<String>::new(), "what nobody pressed");
+    assert_eq!(pages.received(), Vec::<String>::new(), "something else received input");
 }
 
 #[test]

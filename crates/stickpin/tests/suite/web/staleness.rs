@@ -189,7 +189,7 @@ fn second_tab_columns_in_turn() {
 fn what_is_left_out_exists() {
     let table = Table::read().expect("the table");
     for (id, reason) in NOT_YET.iter().copied() {
-        assert!(table.situations.iter().any(|s| s.id == id), "{id} is no situation");
+        assert!(table.situations.iter().any(|s| s.id == id), "{id} is not a situation");
         assert!(!reason.is_empty());
     }
 }

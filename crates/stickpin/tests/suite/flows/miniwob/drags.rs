@@ -16,7 +16,7 @@ fn resize(w: &mut Wob<'_, '_>) -> Option<()> {
     let field = w.field()?;
     let [left, top, width, height] = w.rect(&field)?;
     w.picture();
-    // Inside its border.
+    // This point is inside the border of the box.
     let (x, y) = (left + width - 4.0, top + height - 4.0);
     w.run(&["drag", &format!("{x},{y}"), &format!("{},{}", x + right, y + down)]);
     w.submit()

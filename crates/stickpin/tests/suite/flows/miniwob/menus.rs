@@ -1,5 +1,4 @@
-//! Tasks with menus: one that opens below another by hovering, and one that each post of a list
-//! has.
+//! Tasks with menus: one with submenus that open by hovering, and one in each post of a list.
 
 use super::{Task, Wob};
 use stickpin_testkit::{Listing, ListingLine};

@@ -95,7 +95,7 @@ pub fn run(agent: &mut Agent<'_>, solve: fn(&mut Wob<'_, '_>) -> Option<()>) {
             {
                 None
             }
-            // Either the page received something unintended, or the solver is wrong. Both need
+            // Either the page received unintended input, or the solver is wrong. Both need
             // attention.
             Some(told) => Some((true, told)),
             None => Some((false, "no reward".to_owned())),
@@ -141,7 +141,7 @@ impl Wob<'_, '_> {
         response.text.unwrap_or_default().split_whitespace().collect::<Vec<_>>().join(" ")
     }
 
-    /// Returns the whole value of a field, as it is.
+    /// Returns the whole value of a field, unescaped.
     pub fn value(&mut self, field: &ListingLine) -> String {
         let response = self.agent.expect_ok(&["get", "value", &field.id]);
         let value = response.output.as_ref().and_then(|o| o["value"].as_str().map(str::to_owned));

@@ -1,5 +1,6 @@
-//! Bad input on real pages: each has its code and a hint, nothing is sent or lost, and the session
-//! or the next `open` continues. The page reports to its server which element received input.
+//! Bad input on real pages: each is answered with its error code and a hint, nothing is sent or
+//! lost, and the session or the next `open` continues. The page reports to its server which element
+//! received input.
 
 mod hostile;
 mod redrawn;
@@ -30,7 +31,7 @@ fn addresses_that_lead_nowhere() {
         ("mailto:a@b.example".to_owned(), ErrorCode::InvalidArgs),
         ("http://[::1".to_owned(), ErrorCode::InvalidArgs),
     ];
-    // Without a session: neither a session nor a browser remains.
+    // Without a session, neither a session nor a browser remains.
     for (address, code) in &cases {
         let error = site.fails(&["open", address], *code);
         assert!(error.message.len() < 400, "{error:?}");
@@ -294,7 +295,7 @@ fn a_browser_that_dies_in_the_middle_of_an_act() {
         eventually("all of its processes are gone", || !left.iter().any(Process::is_there));
         site.open("guards.html");
         site.goes_on();
-        eventually("only the profile of the session that is open is there", || site.profiles() == 1);
+        eventually("only the profile of the open session is left", || site.profiles() == 1);
     }
     site.ok(&["close"]);
     eventually("nothing is left", || site.processes().is_empty());

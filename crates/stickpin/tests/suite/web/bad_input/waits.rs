@@ -75,7 +75,7 @@ fn killed_while_waiting(site: &mut Site, which: fn(&Process) -> bool) -> Error {
     assert!(!victims.is_empty(), "{:#?}", site.processes());
     let server = Arc::clone(&site.server);
     let killer = std::thread::spawn(move || {
-        assert!(server.wait_for("looked", PATIENCE), "the wait never looked");
+        assert!(server.wait_for("looked", PATIENCE), "the wait never queried the page");
         victims.iter().for_each(Process::kill);
     });
     let error = waited(site, &["wait", "fn", TELLS], ErrorCode::BackendLost);
@@ -120,7 +120,7 @@ fn a_page_that_asks_before_it_is_left() {
     site.ok(&["press", "css=\"#away\""]);
     site.ok(&["alert", "accept"]);
     assert!(site.server.wait_for("click away", PATIENCE));
-    eventually("it is left", || site.text(&["get", "title"]).trim() == "Targets that cannot be reached");
+    eventually("it navigates", || site.text(&["get", "title"]).trim() == "Targets that cannot be reached");
     site.goes_on();
     // `open` navigates without asking.
     site.open("leaving.html");

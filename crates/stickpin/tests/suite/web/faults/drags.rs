@@ -58,8 +58,8 @@ fn drags_onto_a_point_of_a_canvas_end_there() {
     site.was_asked("/log?mouse:true:200,100");
 }
 
-/// The dragged element is scrolled into view. The point refers to the earlier content, or nothing
-/// is dragged.
+/// The dragged element is scrolled into view. The point must still refer to the earlier content;
+/// otherwise, nothing is dragged.
 #[test]
 fn drag_from_out_of_view_does_not_end_at_what_came_to_the_point() {
     let Some(mut site) = Web::new(&[("/stage", html(STAGE))]) else { return };

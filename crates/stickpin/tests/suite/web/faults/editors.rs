@@ -86,7 +86,7 @@ fn takes_code(page: &str) {
         let field = site.field();
         site.fills(&field, CODE);
         site.holds(CODE);
-        // More than an editor renders at a time.
+        // This is more than an editor renders at a time.
         let long = (0..400).map(|n| format!("line({n}) {{")).collect::<Vec<_>>().join("\n");
         site.fills(&field, &long);
         site.holds(&long);
@@ -98,7 +98,7 @@ fn takes_code(page: &str) {
         site.fills(&field, "");
         site.holds("");
         site.fills(&field, "let a");
-        // The caret is after it, and nothing is selected.
+        // The caret is after the text, and nothing is selected.
         site.ok(&["type", " = 1"]);
         site.holds("let a = 1");
         // The neighboring field is unchanged.

@@ -26,13 +26,13 @@ fn a_short_timeout_gives_up_the_reading_and_not_the_session() {
     ] {
         let began = Instant::now();
         let response = web.surface.request(words, |request| request.timeout_ms = Some(500));
-        let error = response.error.unwrap_or_else(|| panic!("{words:?} was answered by a page that is busy"));
+        let error = response.error.unwrap_or_else(|| panic!("{words:?} was answered by a busy page"));
         assert!(matches!(error.code, ErrorCode::Timeout | ErrorCode::InvalidArgs), "{words:?}: {error:?}");
         assert_eq!(error.dispatched, Dispatched::No, "{words:?}: {error:?}");
         assert!(began.elapsed() < Duration::from_secs(4), "{words:?}: {:?}", began.elapsed());
     }
     web.was_asked("/log?free");
-    assert_eq!(web.times("/log?pressed"), 0, "what was given up was done all the same");
+    assert_eq!(web.times("/log?pressed"), 0, "a press that timed out was still carried out");
     // The session, its browser and its page are unchanged.
     web.ok(&["press", "text=Save"]);
     web.was_asked("/log?pressed");
@@ -55,7 +55,7 @@ fn timeout_of_an_act_bounds_all_of_it_on_a_busy_page() {
     assert_eq!(error.dispatched, Dispatched::No, "{error:?}");
     web.was_asked("/log?free");
     web.ok(&["get", "title"]);
-    assert_eq!(web.times("/log?pressed"), 0, "what was given up was done all the same");
+    assert_eq!(web.times("/log?pressed"), 0, "a press that timed out was still carried out");
     web.ok(&["press", "text=Save", "--timeout", "5000"]);
     web.was_asked("/log?pressed");
 }

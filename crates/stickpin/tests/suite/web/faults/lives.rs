@@ -39,7 +39,7 @@ fn open_starts_anew_where_a_browser_or_page_ended_unnoticed() {
         assert!(response.text.clone().unwrap_or_default().contains("Next"), "{what}: {response:#?}");
         web.ok(&["press", "text=Save"]);
         web.was_asked("/log?pressed");
-        eventually("the folder of the lifetime before is gone", || web.folders().len() == 1);
+        eventually("the folder of the previous lifetime is gone", || web.folders().len() == 1);
     }
     web.ok(&["close"]);
     eventually("nothing is left", || web.folders().is_empty() && web.processes().is_empty());
@@ -55,7 +55,7 @@ fn recording_goes_on_where_open_starts_anew() {
     let response = web.open("/next");
     let warning = response.warning.clone().unwrap_or_default();
     assert!(warning.contains("a new lifetime begins"), "{response:#?}");
-    assert!(!warning.contains("record stop"), "it is still being recorded: {response:#?}");
+    assert!(!warning.contains("record stop"), "the session is still being recorded: {response:#?}");
     web.ok(&["press", "text=Save"]);
     let script = web.dir.path().join("script.ad");
     web.ok(&["record", "stop", script.to_str().unwrap()]);
@@ -71,7 +71,6 @@ fn a_lost_session_leaves_no_folder_and_no_process() {
         end(&web, what);
         eventually("it is known", || !web.surface.request(&["snapshot"], |_| {}).ok);
         eventually("nothing is left", || {
-            // The second press is for the row of the first, not for another one in its place.
             web.ok(&["session", "list"]);
             web.folders().is_empty() && web.processes().is_empty()
         });

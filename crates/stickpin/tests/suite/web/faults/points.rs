@@ -23,7 +23,7 @@ fn points_on_what_no_tree_has_are_pressed() {
         site.ok(&["press", point]);
         assert_eq!(site.text(&["get", "title"]).trim(), got, "{point}");
     }
-    // A screenshot of it prevents none of them.
+    // A screenshot of the page prevents none of these presses.
     site.ok(&["screenshot"]);
     site.ok(&["press", "225,25"]);
     site.ok(&["press", "125,25"]);
@@ -44,7 +44,7 @@ fn drag_by_screenshot_point_takes_a_resize_handle() {
     let Some(mut site) = Web::new(&[("/resize", html(RESIZABLE))]) else { return };
     site.open("/resize");
     site.ok(&["screenshot"]);
-    // A press would go to the field itself.
+    // A press would go to the field.
     site.fails(&["press", "244,144"], ErrorCode::StaleRef);
     site.ok(&["drag", "244,144", "294,144"]);
     site.was_asked("/log?width:250");
