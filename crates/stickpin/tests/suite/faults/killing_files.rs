@@ -32,8 +32,8 @@ impl Moment {
 /// The operation in which a process dies.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Point {
-    /// Its name, the kind of file, and the kinds of the records that it writes: `write log
-    /// turn_claimed`.
+    /// The name of the operation, the kind of file, and the kinds of records that it writes:
+    /// `write log turn_claimed`.
     pub operation: String,
     /// The index among these operations, from 0.
     pub nth: usize,
