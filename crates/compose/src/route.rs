@@ -48,8 +48,9 @@ impl<G: Environment> CompositeDevice<G> {
     /// Returns the member that an input is for: keys without a target go to the one that was acted
     /// on last, otherwise to the one with the active window.
     ///
-    /// # Errors Returns `ELEMENT_OFFSCREEN` or `ELEMENT_NOT_FOUND` if there is none; otherwise the
-    /// errors of [`Environment::window_at`].
+    /// # Errors
+    /// Returns `ELEMENT_OFFSCREEN` or `ELEMENT_NOT_FOUND` if there is none; otherwise the errors of
+    /// [`Environment::window_at`].
     pub(crate) async fn receiving_member(&mut self, action: &Action) -> Result<u64> {
         match Route::for_action(action) {
             Route::Element(handle) => Ok(to_member(handle).0),

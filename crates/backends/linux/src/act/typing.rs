@@ -69,8 +69,9 @@ fn next(left: &[char]) -> &[char] {
 
 /// Types text into the focused element or a target.
 ///
-/// # Errors Returns `FILL_MISMATCH` when the focus moved elsewhere; the message states how much of
-/// the text went where.
+/// # Errors
+/// Returns `FILL_MISMATCH` when the focus moved elsewhere; the message states how much of the text
+/// went where.
 pub(crate) async fn type_text(act: &mut Act<'_>, target: Option<Handle>, text: &str) -> Result<InputOutcome> {
     let (x11, window) = typing(act.device, target).await?;
     if let Some(target) = target {

@@ -35,7 +35,8 @@ pub(crate) async fn capture_error(app: &App, fault: BusError) -> Error {
 
 /// Returns an answer, or its fault as an error.
 ///
-/// # Errors Returns the error of [`capture_error`].
+/// # Errors
+/// Returns the error of [`capture_error`].
 pub(crate) async fn check_answer<T>(app: &App, answer: BusResult<T>) -> Result<T> {
     match answer {
         Ok(answer) => Ok(answer),

@@ -24,7 +24,7 @@ const TABLE: &str = "org.a11y.atspi.Table";
 /// The maximum size of a table that is read completely, in cells.
 const WHOLE_TABLE: i64 = 600;
 
-/// The minimum size of a spreadsheet, in cells.
+/// The size above which a table counts as a spreadsheet, in cells.
 const SHEET: i64 = 1 << 20;
 
 /// The maximum number of cells that are read of one table.

@@ -15,7 +15,8 @@ impl DesktopEnvironment {
     /// Sends an input that is for the window of an inaccessible app. Returns `None` if the input is
     /// for another window.
     ///
-    /// # Errors Returns `UNSUPPORTED` for inputs that need an element; otherwise the errors of
+    /// # Errors
+    /// Returns `UNSUPPORTED` for inputs that need an element; otherwise the errors of
     /// [`stickpin_device::Device::perform`].
     pub(super) async fn send_to_inaccessible(
         &mut self,
