@@ -38,8 +38,7 @@ pub(crate) trait ToolkitReader: Sync {
         Ok(Vec::new())
     }
 
-    /// Returns the roles of descendants of these new objects, by path, if one of the objects
-    /// reports them.
+    /// Returns the roles of descendants of these new objects, by path, as far as one of them tells.
     ///
     /// # Errors
     /// Returns a fault when the app is gone or silent.

@@ -38,8 +38,7 @@ pub(crate) fn at_point(path: &str, (x, y): (i32, i32), coordinates: u32) -> Call
     Call::new(path, COMPONENT, "GetAccessibleAtPoint").with((x, y, coordinates))
 }
 
-/// Creates the call that gets the descendants with a role (`Collection.GetMatches`), at most this
-/// many.
+/// Gets the descendants with a role (`Collection.GetMatches`), at most this many.
 pub(crate) fn in_role(path: &str, role: u32, order: u32, most: i32) -> Call<'_> {
     const ALL: i32 = 1;
     const ANY: i32 = 2;
@@ -54,7 +53,7 @@ pub(crate) fn in_role(path: &str, role: u32, order: u32, most: i32) -> Call<'_> 
     Call::new(path, "org.a11y.atspi.Collection", "GetMatches").with((rule, order, most, true))
 }
 
-/// Creates a call to the bus itself.
+/// Calls the bus itself.
 pub(crate) fn of_bus(member: &str) -> Call<'_> {
     Call::new("/org/freedesktop/DBus", DAEMON, member)
 }

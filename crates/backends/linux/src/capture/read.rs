@@ -38,7 +38,7 @@ struct ObjectReader {
     listed: HashMap<usize, Vec<Reference>>,
     /// The parents that objects name, as far as the cache contains them.
     named: HashMap<usize, usize>,
-    /// The roles that objects reported for their descendants, by path.
+    /// The roles that objects returned of their descendants, by path.
     roles: HashMap<String, u32>,
 }
 
@@ -259,7 +259,7 @@ impl ObjectReader {
             plain.extend(plain_questions.map(|_| at));
             let asks = plain_questions.unwrap_or(ALL_QUESTIONS);
             let known = |ask: &Question| *ask == Question::States || (role_first && *ask == Question::Role);
-            // The children are listed in the same round trip, unless there may be too many.
+            // The children are listed in the same trip, unless there may be too many.
             let counts = object.is(states::MANAGES_DESCENDANTS);
             let children = |ask| if ask == Question::Count && !counts { Question::Children } else { ask };
             rest.add_all(at, asks.iter().filter(|ask| !known(ask)).map(|&ask| children(ask)));
