@@ -240,9 +240,10 @@ impl Coordinator {
         }
     }
 
-    /// Closes a session together with its turn, the loans that it made, and the loan that it lives
-    /// on. Returns the loans that ended, after the last commands that used them. `address` is the
-    /// address of the app, if it is open. Removes a session that has no record yet.
+    /// Closes a session together with its turn, the loans that it made, and the loan that it
+    /// borrows its scope from. Returns the loans that ended, after the last commands that used
+    /// them. `address` is the address of the app, if it is open. Removes a session that has no
+    /// record yet.
     ///
     /// # Errors
     /// Returns the errors of [`SessionAuthority::close`], and `SCOPE_DENIED` for an agent that may
@@ -328,8 +329,8 @@ pub(crate) fn discard(coordinator: &Coordinator, name: &str) -> Result<()> {
     coordinator.store.remove(name).map_err(error::of_store)
 }
 
-/// Takes back that the grants to an agent in these sessions were delivered, because its client
-/// ended without having read them. Each is reserved for the agent again, unless the agent goes on.
+/// Marks the grants to an agent in these sessions as undelivered, because its client ended without
+/// having read them. Each is reserved for the agent again, unless the agent continues.
 pub fn take_back_grants(coordinator: &Coordinator, agent: &AgentId, sessions: &[String]) {
     let granted = |session: &Arc<SessionAuthority>| sessions.iter().any(|name| name == session.name());
     for session in coordinator.in_use().into_iter().filter(granted) {

@@ -1,4 +1,5 @@
-//! Delegation: a session lends scope to a child, whose members act on its device in its place.
+//! Delegation: a session lends scope to a child, whose members act on the lender's device on its
+//! behalf.
 //!
 //! A child has a log, members and a turn, but no device. Its members act on behalf of the child in
 //! the session that has the device, within the scope that the child borrowed. Loans are part of the

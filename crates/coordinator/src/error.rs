@@ -1,4 +1,4 @@
-//! Conversion of errors of the session log, of turns and of scope to errors for all surfaces.
+//! Conversion of errors of the session log, of turns and of scope to errors for all front ends.
 
 use serde_json::{Value, json};
 use std::path::Path;
@@ -38,7 +38,7 @@ pub(crate) fn of_store(e: StoreError) -> Error {
     Error::new(code, e.to_string()).hint(hint).details(details).caused_by(e)
 }
 
-/// Returns how a person gives up a damaged line of a segment, which is in `NAME/log`.
+/// Returns the hint for a person to discard a damaged line of a segment in `NAME/log`.
 fn repair_hint(segment: &Path, line: u64) -> String {
     let session = segment.ancestors().nth(2).and_then(Path::file_name).unwrap_or_default();
     format!(
@@ -93,7 +93,7 @@ pub(crate) fn of_turn(session: &str, turn: &TurnState, now: &Now, e: TurnError) 
             "wait for the turn, or take it with `--operator-requested` if your operator asked for it"
                 .to_owned(),
             {
-                // While its owner is there, the lease is renewed before that.
+                // While the owner is present, the lease is renewed before it expires.
                 let mut details = about(turn, now);
                 details["eligibleAt"] = details["leaseExpiresAt"].clone();
                 details
@@ -139,7 +139,7 @@ pub(crate) fn of_scope(e: ScopeError) -> Error {
     Error::new(code, e.to_string()).details(details).caused_by(e)
 }
 
-/// Converts a refusal because of scope, with the rule that is the reason.
+/// Converts a refusal because of scope, with the rule that caused it.
 fn of_denial(target: &TargetId, cause: &Denial, e: &ScopeError) -> Error {
     let (hint, details) = match cause {
         Denial::NotAllowed => (

@@ -26,7 +26,7 @@ pub struct SessionEvidence {
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub open_notes: BTreeSet<u64>,
     /// Loans of the session that are between two states: reserved for a child that is not open yet,
-    /// or being taken back.
+    /// or being reclaimed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dirty_loans: Vec<Loan>,
 }

@@ -38,8 +38,8 @@ impl Coordinator {
         }
     }
 
-    /// Restarts the guardian if it panics, unless it already panicked within the last minute. After
-    /// that, no turn is granted.
+    /// Restarts the guardian if it panics, unless it already panicked within the last minute. In
+    /// that case, no turn is granted any more.
     pub async fn supervise(self, shutdown: CancellationToken) {
         let mut last: Option<tokio::time::Instant> = None;
         loop {
@@ -69,8 +69,8 @@ fn guard_one(coordinator: &Coordinator, session: &SessionAuthority) -> Option<Du
     session.guard().into_iter().chain(expiry).chain(gone).min()
 }
 
-/// Writes the metadata of sessions that lags behind their logs, within [`STORE_META_EVERY`] of the
-/// record that it lacks. Opening a session then reads only the records of that time.
+/// Writes metadata that lags behind the log of its session, within [`STORE_META_EVERY`] of the
+/// first record that it lacks. Opening a session then reads only the records of that period.
 async fn keep_metadata(coordinator: &Coordinator, shutdown: &CancellationToken) {
     let lagging = &coordinator.shared().lagging;
     let next = async || {
@@ -98,7 +98,7 @@ async fn keep_metadata(coordinator: &Coordinator, shutdown: &CancellationToken) 
     }
 }
 
-/// Counts a connection of an agent, which keeps its leases while nobody can see its process.
+/// Counts a connection of an agent, which keeps its leases while its process is not visible.
 pub fn connect(coordinator: &Coordinator, agent: AgentId) -> Connection {
     coordinator.shared().connections.open(agent)
 }

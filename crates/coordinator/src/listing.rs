@@ -179,7 +179,7 @@ fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 impl Coordinator {
     /// Returns the sessions that `who` is a member of, their children and peers; for a person also
-    /// those of `open`, and with `all` the others and those that were closed. Reads no log.
+    /// those in `open`; with `all` also the others, including closed ones. Reads no log.
     ///
     /// # Errors
     /// Returns `IO` when the folder of the sessions cannot be read. A problem with a single session

@@ -6,7 +6,7 @@ use stickpin_session::agent::{AgentKind, Resolution};
 use stickpin_session::log::Via;
 use stickpin_session::turn::{AgentId, Anchor, MemberKind};
 
-/// The agent or person behind a request, and the surface of the request.
+/// The agent or person behind a request, and the front end of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Participant {
     /// The id, which only the host's owner resolves.
@@ -19,9 +19,9 @@ pub struct Participant {
     pub anchor: Option<Anchor>,
     /// Agents that the request could also come from. If there are any, the request may only read.
     pub ambiguous: Vec<AgentId>,
-    /// Agents that it replaced in the same harness, whose turns it may take.
+    /// Agents that this agent replaced in the same harness, whose turns it may take.
     pub replaces: Vec<AgentId>,
-    /// The surface.
+    /// The front end of the request.
     pub via: Via,
 }
 

@@ -1,4 +1,4 @@
-//! Responses about the turn, for every surface.
+//! Responses about the turn, for every front end.
 
 use serde::{Deserialize, Serialize};
 use stickpin_session::Timestamp;
@@ -64,7 +64,7 @@ pub struct Granted {
     pub lease_id: LeaseId,
     /// The process that renews the lease.
     pub guardian_pid: u32,
-    /// What renews the lease.
+    /// The guardian that renews the lease.
     pub guardian: Guardian,
     /// The reason for the grant.
     pub reason: GrantReason,
@@ -133,7 +133,7 @@ pub enum GrantReason {
     OwnerIdle,
     /// The caller replaced the owner in the same harness.
     SessionReplaced,
-    /// The caller's operator requested it.
+    /// The caller's operator requested the takeover.
     OperatorOverride,
 }
 

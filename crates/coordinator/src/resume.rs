@@ -1,5 +1,5 @@
-//! What a host takes over from the one before, and leaves to the next: turns, reservations, loans
-//! and running commands.
+//! What a host takes over from the previous one, and what it leaves to the next: turns,
+//! reservations, loans and running commands.
 
 use crate::coordinator::Coordinator;
 use crate::error;
@@ -19,8 +19,8 @@ const MAX_INTERRUPTED: usize = 64;
 /// Why a session is loaded before anyone names it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Due {
-    /// A deadline counts: of a lease, a reservation or a loan, or of the presence of a child's
-    /// members.
+    /// A deadline is running: that of a lease, a reservation or a loan, or of the presence of a
+    /// child's members.
     Deadline,
     /// The device ended with the last host, and a command may have been running.
     Interrupted,

@@ -24,7 +24,7 @@ pub struct Dormant {
 
 impl Coordinator {
     /// Returns the sessions that were not used for `older`, by default the retention time of their
-    /// policy. Those of `open` are in use. Reads no log.
+    /// policy. Those in `open` are in use. Reads no log.
     ///
     /// # Errors
     /// Returns `SCOPE_DENIED` unless a person asks, and `IO`.
@@ -62,7 +62,7 @@ impl Coordinator {
     ) -> Result<Vec<Dormant>> {
         let dormant = self.dormant(who, open, older)?;
         for session in &dormant {
-            // No other thread loads it meanwhile.
+            // The lock keeps other threads from loading the session meanwhile.
             let mut loaded = self.loaded();
             loaded.remove(&session.name);
             self.store().remove(&session.name).map_err(error::of_store)?;
@@ -88,7 +88,7 @@ fn unused_ms(coordinator: &Coordinator, meta: &SessionMeta) -> u64 {
     if busy { 0 } else { unused.min(silent.unwrap_or(u64::MAX)) }
 }
 
-/// Whether a session has lent scope, or has a child that is open.
+/// Returns whether a session has lent scope, or has a child that is open.
 fn is_delegating(meta: &SessionMeta) -> bool {
     let open_child = |state: ChildState| matches!(state, ChildState::Pending | ChildState::Active);
     !meta.loans.is_empty()

@@ -1,4 +1,4 @@
-//! A thread that works in the background of the commands, and the trees that each session keeps.
+//! A thread that works in the background while commands run, and the trees that each session keeps.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
@@ -13,8 +13,8 @@ const MAX_QUEUED: usize = 8;
 /// removed; their records stay.
 const SESSION_BYTES: u64 = 32 << 20;
 
-/// The number of entries of the list of trees above which it is written anew, if most of them are
-/// about trees that were removed or stored again.
+/// The number of entries of the list of trees above which it is rewritten, if most of them refer to
+/// trees that were removed or stored again.
 const MAX_LISTED: usize = 1_024;
 
 /// What the thread knows about the trees of each session, by the session's `uid`.
@@ -119,7 +119,7 @@ impl KeptTrees {
     pub(crate) fn of(blobs: &Blobs) -> Self {
         let blobs = VecDeque::from(blobs.trees());
         let bytes = blobs.iter().map(|tree| tree.bytes).sum();
-        // The list may have more entries, so that it is written anew soon.
+        // The list may have more entries, so it is rewritten soon.
         Self { listed: blobs.len().max(MAX_LISTED), blobs, bytes }
     }
 

@@ -37,7 +37,7 @@ pub(crate) fn require_turn_or_idle(
 }
 
 /// Refuses an agent that may not set the limits of a session. The owner of the turn may. While no
-/// agent has the turn and it is reserved for no other one, so may the only driver, whose implicit
+/// agent has the turn and it is reserved for no other agent, so may the only driver, whose implicit
 /// turn ended by itself. A person is never refused.
 fn require_policy_right(
     session: &SessionAuthority,
@@ -187,7 +187,7 @@ impl Coordinator {
             state.append(&State::origin(who, now), kind)?;
             Ok(policy)
         })?;
-        // Limits that are shorter now are due sooner.
+        // The deadlines of shortened limits come sooner.
         self.shared().guardian.send_modify(|count| *count += 1);
         Ok(policy)
     }

@@ -53,12 +53,12 @@ impl Alignment<'_> {
         self.place_missing(table, &missing, &mut taken, &records);
     }
 
-    /// Returns whether every element still has its place and its meaning.
+    /// Returns whether every element still has its position and its meaning.
     ///
     /// Without handles, two trees that are equal by value contain the same elements at the same
     /// positions. Elements that look alike therefore keep their refs while nothing changes. With
     /// handles, only the stored tree itself counts as unchanged. Even that tree needs another
-    /// search in two cases: a popup's opener may have become known since, and a second look at a
+    /// search in two cases: a popup's opener may have become known since, and a second search of a
     /// truncated tree may prove more than the first.
     fn is_same(&self) -> bool {
         match self.before {
@@ -243,7 +243,7 @@ impl Alignment<'_> {
         fresh.filter(|n| !taken.contains(&n.id())).map(|n| similarity_key(n.role(), n.name())).collect()
     }
 
-    /// Returns whether the document of a node is still there or was reloaded.
+    /// Returns whether the document of a node still exists or was reloaded.
     fn has_document_of(&self, node: NodeRef<'_>) -> bool {
         let then = node.document();
         let same = |d: &Document| d.scope == then.scope || (d.frame == then.frame && d.url == then.url);

@@ -32,7 +32,7 @@ const MAX_SURFACES: usize = 16;
 #[derive(Debug)]
 pub(crate) struct ClientView {
     base: FullReading,
-    /// The segments that the client has been shown or informed of since.
+    /// The segments that the client has been shown or informed of since that read.
     later_segments: ContextMap,
     /// When this was last used; larger is later.
     used: u64,

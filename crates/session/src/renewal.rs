@@ -106,8 +106,9 @@ impl Session {
         refs
     }
 
-    /// Pairs of nodes of an older tree and the stored one that a diff shows as one node, in the
-    /// order of the stored tree. Matched by handle, or by their text where handles do not help.
+    /// Returns the pairs of nodes of an older tree and the stored one that a diff shows as one
+    /// node, in the order of the stored tree. Matched by handle, or by their text where handles do
+    /// not help.
     #[must_use]
     pub fn pairs(&self, base: &BaseTree) -> Vec<(NodeId, NodeId)> {
         self.tree().map(|tree| pairs(&base.tree, tree)).unwrap_or_default()

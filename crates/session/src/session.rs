@@ -57,7 +57,7 @@ struct Current {
 
 /// The state of one session: its tree, its refs, and which client received which ref.
 ///
-/// Knows no device, clock or file.
+/// A session knows no device, clock or file.
 #[derive(Debug)]
 pub struct Session {
     lifetime: String,
@@ -283,7 +283,7 @@ impl Session {
         self.table.ref_at(node)
     }
 
-    /// Records an act on a node of the stored tree, which counts as the opener of popups that
+    /// Records an action on a node of the stored tree, which counts as the opener of popups that
     /// appear next.
     pub fn note_act(&mut self, node: NodeId) {
         self.tickers.note_act();

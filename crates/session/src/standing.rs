@@ -78,9 +78,9 @@ impl Standing {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum EndReason {
-    /// The element is there but means something else now.
+    /// The element exists but now means something else.
     Changed,
-    /// The element is not there.
+    /// The element is missing from the capture.
     Gone,
     /// The element is in a tab or window other than the current one.
     Elsewhere,

@@ -38,8 +38,8 @@ pub fn summarize(input: &Map<String, Value>, redactor: &dyn Redactor) -> String 
     out
 }
 
-/// Summarizes the input of a call that is not parsed yet. Anything but a JSON object is shown as it
-/// is: at most 80 characters, and nothing after the name of a secret.
+/// Summarizes the input of a call that is not parsed yet. Anything but a JSON object is shown
+/// verbatim, truncated to 80 characters and without anything after the name of a secret.
 #[must_use]
 pub fn summarize_text(input: &str, redactor: &dyn Redactor) -> String {
     if let Ok(input) = serde_json::from_str(input) {

@@ -74,7 +74,8 @@ pub(crate) struct Element {
     /// Whether the element is gone because its row left a list that stayed. An equal row that
     /// appears later is a new one unless its key matches.
     pub(crate) row_lost: bool,
-    /// The number that holds now; for an absent element, the one that held when it was last seen.
+    /// The number that is valid now; for an absent element, the one that was valid when it was last
+    /// seen.
     pub(crate) active: Option<Ref>,
     /// The element's numbers, oldest first.
     pub(crate) entries: Vec<Entry>,
@@ -90,8 +91,8 @@ impl Element {
         self.entries.iter().find(|e| e.id == r#ref)
     }
 
-    /// Updates the meaning of an element that was found in nodes other than those at issue: the
-    /// meaning now refers to the new nodes.
+    /// Updates the meaning of an element that was found in nodes other than those for which it was
+    /// issued: the meaning now refers to the new nodes.
     pub(crate) fn take_nodes_of(&mut self, now: &Meaning) {
         let Some(active) = self.active else { return };
         if let Some(entry) = self.entries.iter_mut().find(|e| e.id == active) {
@@ -99,7 +100,7 @@ impl Element {
         }
     }
 
-    /// Returns the meaning that held when the element was last seen.
+    /// Returns the meaning that was valid when the element was last seen.
     pub(crate) fn active_meaning(&self) -> Option<&Meaning> {
         self.active.and_then(|r| self.entry(r)).map(|e| &e.meaning)
     }
@@ -242,8 +243,8 @@ impl Table {
         }
     }
 
-    /// Records which numbers ended or hold again after an alignment. Returns those that ended now,
-    /// sorted.
+    /// Records which numbers ended or became valid again after an alignment. Returns those that
+    /// ended now, sorted.
     pub(crate) fn note_ends(&mut self, at: Generation) -> Vec<Ref> {
         let mut now_ended = Vec::new();
         self.by_node.clear();

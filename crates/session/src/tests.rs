@@ -38,7 +38,7 @@ fn r(number: u32) -> Ref {
     Ref::new(number).unwrap()
 }
 
-/// Returns the generation that many replacements after the first.
+/// Returns the generation `after` replacements after the first.
 fn g(after: u64) -> Generation {
     Generation::new(SEED + after)
 }

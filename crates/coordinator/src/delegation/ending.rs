@@ -32,8 +32,8 @@ impl Loans<'_> {
         Ok(())
     }
 
-    /// Completes or undoes what a crash interrupted: a spawn whose child has a log goes on, every
-    /// other one ends with its loan. A loan that was on its way back arrives.
+    /// Completes or undoes what a crash interrupted: a spawn whose child has a log is completed;
+    /// any other is undone together with its loan. A reclaim that had begun is completed.
     pub(crate) fn repair_spawns(&self, lender: &SessionAuthority) -> Result<()> {
         for loan in lender.meta().loans {
             match loan.state {
@@ -58,7 +58,7 @@ impl Loans<'_> {
         if !self.is_child_of(loan) {
             return None;
         }
-        // Metadata may lag behind the log, which decides.
+        // Metadata may lag behind the log, which is authoritative.
         self.0.session(&loan.borrower).ok().filter(|child| child.meta().active.is_some())
     }
 
@@ -73,7 +73,7 @@ impl Loans<'_> {
     pub(super) fn undo_spawn(&self, lender: &SessionAuthority, loan: &Loan, reason: &str) -> Result<()> {
         self.end_loan_alone(lender, &loan.loan_id, false, reason, None)?;
         self.set_child(lender, &loan.borrower, ChildState::Pruned)?;
-        // A log that cannot be read stays, for a person.
+        // A log that cannot be read is left for a person to repair.
         if self.is_child_of(loan) && self.0.session(&loan.borrower).is_ok() {
             discard(self.0, &loan.borrower)?;
         }
@@ -116,7 +116,7 @@ impl Loans<'_> {
         }
         for loan in session.meta().loans {
             for ended in self.take_back(session, &loan, true, "lender_closed").await? {
-                // Boxed: the end of a session leads to that of the sessions that borrow from it.
+                // Boxed, because closing a session closes the sessions that borrow from it.
                 Box::pin(self.0.close(&ended.borrower)).await?;
                 loans.push(ended.loan_id);
             }
@@ -138,7 +138,7 @@ impl Loans<'_> {
                 continue;
             }
             match loan.state {
-                // Its last command is waited for.
+                // The last command of the loan is being awaited.
                 LoanState::Reclaiming => {}
                 _ if self.is_used(&loan)? => self.end_behind(lender, loan)?,
                 _ => {
@@ -176,7 +176,7 @@ impl Loans<'_> {
         tracing::info!(session = child.name(), "its members have been gone for {grace} ms");
         child.close(None, Closing::new(true))?;
         let (coordinator, child) = (self.0.clone(), self.0.session(child.name())?);
-        // A host that ends meanwhile leaves the loan to its next start.
+        // If the host ends in the meantime, its next start ends the loan.
         drop(tokio::spawn(async move {
             if let Err(e) = coordinator.loans().end_loans_of(&child).await {
                 tracing::warn!(session = child.name(), "its loans could not be ended: {e}");
@@ -185,18 +185,18 @@ impl Loans<'_> {
         Ok(None)
     }
 
-    /// Whether a command runs on the device through a loan, or one that was made out of it.
+    /// Returns whether a command runs on the device through a loan, or through one made from it.
     fn is_used(&self, loan: &Loan) -> Result<bool> {
         let device = self.0.session(&self.device_of(&loan.lender))?;
         let members = self.members_under(device.name(), loan, true);
         Ok(device.lock().running_of(&|agent: &AgentId| members.contains(agent)).is_some())
     }
 
-    /// Stops the borrowers of a loan whose time is over, and ends it behind their last command.
+    /// Stops the borrowers of an expired loan, and ends the loan after their last command.
     fn end_behind(&self, lender: &SessionAuthority, loan: Loan) -> Result<()> {
         stop_dispatch(lender, &loan)?;
         let (coordinator, lender) = (self.0.clone(), self.0.session(lender.name())?);
-        // A host that ends meanwhile leaves the loan to its next start.
+        // If the host ends in the meantime, its next start ends the loan.
         drop(tokio::spawn(async move {
             if let Err(e) = coordinator.loans().drain_and_end(&lender, &loan, true, "expired").await {
                 tracing::warn!(session = lender.name(), "an expired loan could not be ended: {e}");
@@ -298,7 +298,7 @@ impl Loans<'_> {
     }
 }
 
-/// Takes down that a loan comes back: from here on, nothing more begins through it.
+/// Records that a loan is being reclaimed: from then on, no command begins through it.
 fn stop_dispatch(lender: &SessionAuthority, loan: &Loan) -> Result<()> {
     let reclaiming = Loan { state: LoanState::Reclaiming, ..loan.clone() };
     record(lender, None, |_, _| vec![Kind::LoanOpened(Box::new(LoanOpened { loan: reclaiming }))])

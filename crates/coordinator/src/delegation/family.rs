@@ -72,8 +72,8 @@ impl Loans<'_> {
         Ok(metas.flat_map(|(meta, _)| meta.loans.clone()).filter(holds).collect())
     }
 
-    /// Returns which agents act for a session on its device: its members, but for a session that
-    /// has the device, without those of the children.
+    /// Returns a predicate for the agents that act for a session on its device: its members, or,
+    /// for the session that has the device, its members except those of its children.
     pub(super) fn acts_for(&self, session: &str) -> impl Fn(&AgentId) -> bool + Send + Sync + use<> {
         let device = self.device_of(session);
         let has_device = device == session;
@@ -87,7 +87,7 @@ impl Loans<'_> {
     }
 
     /// Returns the members of the borrower of a loan; with `cascade` also those of the borrowers of
-    /// loans that were made out of it.
+    /// loans that were made from it.
     pub(super) fn members_under(&self, device: &str, loan: &Loan, cascade: bool) -> BTreeSet<AgentId> {
         let mut members = self.members(&loan.borrower);
         if cascade {
@@ -106,7 +106,7 @@ impl Loans<'_> {
         members
     }
 
-    /// Returns the sessions that live on a loan, from the metadata of all sessions.
+    /// Returns the sessions that borrow scope, from the metadata of all sessions.
     pub(crate) fn borrowers(&self) -> Result<BTreeSet<String>> {
         Ok(self.loans_where(|_| true)?.into_iter().map(|loan| loan.borrower).collect())
     }

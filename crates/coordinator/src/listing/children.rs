@@ -25,9 +25,9 @@ pub struct ListedChild {
 pub struct ListedChildren {
     /// The number of children.
     pub count: usize,
-    /// The number of those that are open and whose device is.
+    /// The number of children that are open and whose device is open.
     pub reachable: usize,
-    /// The number of the others.
+    /// The number of the other children.
     pub unreachable: usize,
     /// The children.
     pub sessions: Vec<ListedChild>,

@@ -1,5 +1,5 @@
-//! What leaves the metadata of a session by itself: members that disappeared long ago, and the rows
-//! of children that were pruned long ago.
+//! Removes outdated entries from the metadata of a session: members that disappeared long ago, and
+//! the rows of children that were pruned long ago.
 
 use super::authority::State;
 use crate::environment::Environment;
@@ -16,8 +16,8 @@ const PRUNED_KEPT_MS: u64 = 7 * 86_400_000;
 /// How far the stored time of a member's last request may lag behind, in milliseconds.
 const SEEN_EVERY_MS: u64 = 60_000;
 
-/// Removes what is too old from the metadata. One member stays in any case, the one that was seen
-/// last: it finds the session again.
+/// Removes outdated entries from the metadata. The member that was seen last always stays, so that
+/// it finds the session again.
 pub(crate) fn age(state: &mut State, environment: &Environment, now: &Now) -> Result<()> {
     let meta = state.log.meta();
     let pruned = meta.children.iter().filter(|row| is_over(meta, row, now));
@@ -25,7 +25,7 @@ pub(crate) fn age(state: &mut State, environment: &Environment, now: &Now) -> Re
     for session in pruned {
         state.log.amend(Amendment::ChildForgotten { session });
     }
-    // The members of a session that is closed are those of its next lifetime.
+    // The members of a session that is closed carry over to its next lifetime.
     if !state.log.meta().status.is_current() {
         return Ok(());
     }
@@ -37,8 +37,8 @@ pub(crate) fn age(state: &mut State, environment: &Environment, now: &Now) -> Re
     Ok(())
 }
 
-/// Returns the members that made no request for the presence time of the policy, and whose harness
-/// does not run. People stay.
+/// Returns the members that have made no request for the presence time of the policy and whose
+/// harness is not running. People stay.
 fn disappeared(state: &State, environment: &Environment, now: &Now) -> Vec<AgentId> {
     let meta = state.log.meta();
     let is_old = |member: &&Member| {
@@ -64,8 +64,8 @@ fn disappeared(state: &State, environment: &Environment, now: &Now) -> Vec<Agent
 
 /// Returns whether a member has disappeared, as far as `state` knows: its harness has ended, and it
 /// has made no request for `grace_ms`. `state` may be that of another session in which the member
-/// acts. An agent whose command runs, that waits for the turn or that follows the events is there,
-/// because its client still waits for the response.
+/// acts. An agent whose command runs, that waits for the turn or that follows the events is
+/// present, because its client still waits for the response.
 pub(crate) fn is_gone(
     state: &State,
     member: &Member,
@@ -82,7 +82,8 @@ pub(crate) fn is_gone(
     presence.liveness == Liveness::Gone && silent_ms > grace_ms && !is_busy
 }
 
-/// Returns when a member made its last request. On this host, the monotonic clock counts.
+/// Returns when a member made its last request. Requests to this host are timed by the monotonic
+/// clock.
 fn seen_at(state: &State, member: &Member, now: &Now) -> Timestamp {
     match state.seen.get(&member.agent_id) {
         Some(seen) => {
@@ -106,7 +107,7 @@ fn age_of(at: Timestamp, now: &Now) -> u64 {
 }
 
 /// Returns whether the row of a child was pruned long ago. A loan that is no longer among the
-/// latest reclaimed ones came back before them.
+/// latest reclaimed ones was reclaimed before them.
 fn is_over(meta: &SessionMeta, row: &Child, now: &Now) -> bool {
     let back = meta.reclaimed.iter().find(|loan| loan.loan_id == row.loan_id);
     row.state == ChildState::Pruned

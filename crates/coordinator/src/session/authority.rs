@@ -222,7 +222,7 @@ impl SessionAuthority {
             self.turns.send_modify(|count| *count += 1);
             self.shared.guardian.send_modify(|count| *count += 1);
         } else if after.addressed != before.addressed {
-            // Who waits for the turn also waits for events.
+            // A wait for the turn is also a wait for events.
             self.turns.send_modify(|count| *count += 1);
         }
         result
@@ -267,11 +267,11 @@ impl State {
             return;
         };
         seen.anchor = Some(anchor.clone());
-        // The next host must not take an owner whose harness has a new process for gone.
+        // The next host must not consider an owner whose harness has a new process gone.
         let is_first = self.member(&who.agent).is_some_and(|member| member.anchor.is_none());
         let change = Amendment::Anchor { agent: who.agent.clone(), anchor: anchor.clone() };
         self.log.amend(change);
-        // Without one, the next host would wait for a member that is gone.
+        // Without a stored process, the next host would wait for a member that is gone.
         if is_first && let Err(e) = self.log.store() {
             tracing::warn!(agent = %who.agent, "its process could not be stored: {e}");
         }

@@ -61,7 +61,7 @@ impl Ticket {
 pub enum Ended {
     /// The end is in the log.
     Logged,
-    /// The end could not be written. No further command may change the app until it is.
+    /// The end could not be written. No further command may change the app until it is written.
     NotPersisted(Error),
 }
 
@@ -109,7 +109,7 @@ impl SessionAuthority {
     }
 
     /// Takes the turn or checks it. A caller that already waits must still be a member. If the
-    /// error contains a duration, the refusal may be over after that time.
+    /// error contains a duration, the caller may be admitted after that time.
     fn enter(
         &self,
         who: &Participant,
@@ -132,7 +132,7 @@ impl SessionAuthority {
                     state.commit(Some(&by), transition, Remarks::default(), now)?;
                 }
                 Err(e) => {
-                    // No wait leads back to another turn than the current one.
+                    // Waiting never leads back to a turn other than the current one.
                     let rest = match &e {
                         TurnError::TurnMismatch { .. } | TurnError::StaleLease { .. } => None,
                         _ => state.implicit_rest(&self.shared.environment, now),
@@ -166,7 +166,7 @@ impl SessionAuthority {
                 let fence = Fence { agent: who.agent.clone(), turn_id: Some(turn), lease_id: None };
                 let proven = state.judge(&self.shared.environment, now, |s| machine::check(s, &fence));
                 proven.map_err(|e| match e {
-                    // The caller relied on its lease, which is over, and not on a number.
+                    // The caller relied on its lease, which has ended, and not on a turn number.
                     TurnError::TurnMismatch { current, .. } if !is_named => self.turn_error(
                         state,
                         TurnError::StaleLease { agent: who.agent.clone(), turn_id: current },

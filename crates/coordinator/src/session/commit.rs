@@ -58,7 +58,7 @@ impl State {
         Ok(seq)
     }
 
-    /// Takes down once that a lease ended without renewal. The owner keeps the turn until another
+    /// Records once that a lease ended without renewal. The owner keeps the turn until another
     /// member takes it.
     pub(crate) fn report_stale_lease(&mut self, environment: &Environment, now: &Now) -> Result<()> {
         if self.judge(environment, now, stickpin_session::turn::label) != Label::OwnerStale {

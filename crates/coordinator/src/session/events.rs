@@ -121,9 +121,9 @@ pub struct EventsOfAll {
 }
 
 impl EventQuery {
-    /// Reads the feeds of several sessions, and waits for an event in any of them if the query says
-    /// so. Reading begins after the record in `cursors`, and for other sessions as the query
-    /// specifies.
+    /// Reads the feeds of several sessions, and waits for an event in any of them if the query
+    /// requests it. Reading begins after the record in `cursors`, and for other sessions as the
+    /// query specifies.
     ///
     /// # Errors
     /// Returns the errors of [`Self::read`].
@@ -218,7 +218,7 @@ fn interleaved(mut of_each: Vec<Peekable<std::vec::IntoIter<Event>>>) -> Vec<Eve
     }
 }
 
-/// Returns when one of several futures has completed.
+/// Completes when one of several futures has completed.
 async fn any<F: Future + Unpin>(futures: impl Iterator<Item = F>) {
     let mut futures: Vec<F> = futures.collect();
     std::future::poll_fn(|cx| {

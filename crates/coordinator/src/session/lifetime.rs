@@ -107,8 +107,8 @@ pub(crate) fn revoke_lifetime(
     })
 }
 
-/// Refuses an agent that may not close a session: the owner of its turn may. While no agent has
-/// the turn, so may a driver, as it could take the turn. A session without drivers is anybody's. A
+/// Refuses an agent that may not close a session. The owner of its turn may. While no agent has the
+/// turn, so may a driver, as it could take the turn. Anyone may close a session without drivers. A
 /// person is never refused.
 fn require_close_right(
     session: &SessionAuthority,
@@ -123,7 +123,7 @@ fn require_close_right(
         return Ok(());
     }
     let holder = turn.owner.as_ref().or(turn.reserved_for.as_ref());
-    // A command that meets an implicit turn whose owner rests would take it.
+    // A command that meets an implicit turn whose owner is idle would take the turn.
     let holder = holder.filter(|_| !state.implicit_owner_rests(&session.shared.environment, now));
     if let Some(holder) = holder.filter(|holder| **holder != who.agent) {
         let e = TurnError::TurnHeld { owner: holder.clone(), turn_id: turn.turn_id };

@@ -98,7 +98,7 @@ pub struct Waiter {
 pub struct TakeoverState {
     /// Whether the caller may take the turn without a request by its operator.
     pub available: bool,
-    /// The reason that permits it.
+    /// The reason that permits the takeover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<TakeReason>,
 }
@@ -165,7 +165,7 @@ impl SessionAuthority {
     }
 }
 
-/// Returns a loan with its expiry in the wall time of now.
+/// Returns a loan with its expiry in current wall time.
 fn displayed(loan: &Loan, now: &Now) -> Loan {
     let expires_at = loan.expires_mono.as_ref().map(|at| now.display(at));
     Loan { expires_at, ..loan.clone() }

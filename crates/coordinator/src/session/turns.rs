@@ -171,7 +171,7 @@ impl SessionAuthority {
             if state.log.meta().turn.state == TurnPhase::Closed {
                 return Ok(TurnReply::Closed(state.not_yet(now)));
             }
-            // A waiter that was removed since it began to wait does not come back by that.
+            // A waiter that was removed while it waited does not become a member again.
             state.require_member(&self.name, &who.agent)?;
             state.commit_due(&self.shared.environment, now, Some(&who.agent))?;
             let lease_id = self.shared.environment.lease_id();

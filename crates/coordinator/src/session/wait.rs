@@ -149,7 +149,8 @@ impl SessionAuthority {
         let ended = self.change(|state, now| {
             if state.waits.get(agent) == Some(&registration) {
                 state.waits.remove(agent);
-                // Who was cancelled, or whose connection ended, is not expected back.
+                // An agent whose wait was cancelled or whose connection ended is not expected to
+                // poll again.
                 if let Some(seen) = state.seen.get_mut(agent).filter(|_| polls && !registration.parked) {
                     seen.polled = Some(now.mono_ms);
                 }

@@ -50,7 +50,8 @@ fn stem(name: &str) -> &str {
         .unwrap_or(name)
 }
 
-/// Returns the harness that a process belongs to. Interpreters count by the script that they run.
+/// Returns the harness that a process belongs to. Interpreters are identified by the script that
+/// they run.
 fn harness_of(process: &Process) -> Option<&'static Harness> {
     let mut words = process.args.iter().map(String::as_str);
     let mut name = stem(words.next()?);

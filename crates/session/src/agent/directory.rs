@@ -22,7 +22,7 @@ pub struct Directory {
     pub(super) agents: Vec<AgentRecord>,
     pub(super) bindings: BTreeMap<Anchor, Bindings>,
     revision: u64,
-    /// When the revision grew last.
+    /// When the revision last grew.
     revised_at: Timestamp,
 }
 
@@ -44,8 +44,8 @@ impl Directory {
         &self.agents
     }
 
-    /// Returns a number that grows with each change that is worth storing. The time of a request
-    /// alone is worth it every ten minutes.
+    /// Returns a number that grows with each change that is worth storing. A change of nothing but
+    /// the time of a request counts only every ten minutes.
     #[must_use]
     pub fn revision(&self) -> u64 {
         self.revision
@@ -196,9 +196,9 @@ impl Directory {
         }
     }
 
-    /// Records that a session runs under a root process. An agent that was only known by this
-    /// process keeps its id and is known by the session from now on. In a process that serves a
-    /// single session, the older session is superseded.
+    /// Records that a session runs under a root process. An agent that was known only by this
+    /// process keeps its id and is identified by the session from now on. In a process that serves
+    /// a single session, the older session is superseded.
     fn bind(&mut self, anchor: &Anchor, component: &str, many: bool, place: &Place, now: Timestamp) {
         let bindings = self.bindings.entry(anchor.clone()).or_default();
         if bindings.is_changed_by(component, many) {
@@ -214,7 +214,7 @@ impl Directory {
                 self.revision += 1;
             }
         }
-        // A session that its harness goes back to is current again.
+        // A session that its harness returns to is current again.
         if let Some(at) = self.position(component).filter(|&at| self.agents[at].superseded_by.is_some()) {
             self.agents[at].superseded_by = None;
             self.revision += 1;
@@ -343,8 +343,8 @@ fn without_session(
     }
     let terminal = set(TERMINAL_VARIABLES).map(|id| format!("term:{id}"));
     attempts.push(Attempt::new("4", "terminal", terminal.clone()));
-    // A console belongs to a person, and each is its own member. A program that starts one remains
-    // the agent that it is.
+    // A console belongs to a person, and each is its own member. A program that starts a console
+    // remains its own agent.
     if let (None, Some(console)) = (harness, evidence.console) {
         let component = format!("human:{}:console:{console:04x}", place.user);
         attempts.push(Attempt::new("5", "console of the user", Some(component.clone())));

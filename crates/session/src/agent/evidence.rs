@@ -56,7 +56,7 @@ impl Evidence {
         names
     }
 
-    /// Returns whether nothing is known.
+    /// Returns whether there is no evidence.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self == &Self::default()
@@ -111,7 +111,7 @@ pub struct AgentRecord {
     pub superseded_by: Option<AgentId>,
 }
 
-/// One source of an identity that was considered.
+/// One source that was considered for an identity.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Attempt {
@@ -150,7 +150,7 @@ pub struct Resolution {
     /// Agents that the caller could also be. If there are any, the request may read but not change
     /// anything.
     pub ambiguous: Vec<AgentId>,
-    /// Agents that it replaced in the same harness, whose turns it may take.
+    /// Agents that this agent replaced in the same harness, whose turns it may take.
     pub replaces: Vec<AgentId>,
     /// All sources, in order of rank.
     pub attempts: Vec<Attempt>,

@@ -48,7 +48,7 @@ impl Stage {
         self.directory.resolve(evidence, ancestry, &self.place, now).unwrap()
     }
 
-    /// Replaces the directory by what a restarted host reads from disk.
+    /// Replaces the directory with what a restarted host reads from disk.
     fn restart(&mut self) {
         let stored = serde_json::to_string(&self.directory).unwrap();
         self.directory = serde_json::from_str(&stored).unwrap();
@@ -180,7 +180,8 @@ fn server_that_asks_a_restarted_host_first_is_the_same_agent() {
     assert_eq!(stage.mcp(&[], &[], &codex()).agent_id, by_shell.agent_id);
     assert_eq!(stage.shell(&thread, &codex()).agent_id, by_shell.agent_id);
 
-    // What the server saw at its start is still older than what the shell said before the restart.
+    // What the server saw at its start is still older than what the shell reported before the
+    // restart.
     let vars = |id| [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", id)];
     let old = stage.mcp(&vars("s1"), &[], &claude());
     let new = stage.shell(&vars("s2"), &claude());
@@ -223,7 +224,7 @@ fn requests_are_stored_when_they_tell_something_new_or_every_ten_minutes() {
     let stored = stage.directory.agents()[0].last_seen_at;
     assert_eq!(stored, Timestamp::from_millis(11 * MINUTE));
 
-    // Two threads of a server that speak in turn are nothing new each time.
+    // Two threads of a server that alternate do not count as a change each time.
     let server = [process(500, &["codex", "app-server"])];
     for thread in ["t2", "t3"] {
         stage.mcp(&[], &[("threadId", thread)], &server);

@@ -17,7 +17,7 @@ pub enum Illegal {
         /// The new state.
         after: TurnPhase,
     },
-    /// The number of the turn must advance by one with a grant, and stay the same without one.
+    /// The number of the turn did not advance by one with a grant, or changed without one.
     #[error("`{kind}` moves turn {before} to {after}")]
     Number {
         /// The kind of the record.
@@ -78,8 +78,8 @@ pub fn legal_turn(kind: &Kind, before: &TurnState) -> Result<(), Illegal> {
     fields(after)
 }
 
-/// Whether both are one grant or one reservation. The rest changes without a record: a lease is
-/// renewed, a grant is delivered, a handoff is read.
+/// Returns whether both are the same grant or reservation. The other fields change without a
+/// record: a lease is renewed, a grant is delivered, a handoff is read.
 fn is_same(before: &TurnState, after: &TurnState) -> bool {
     let grant = |turn: &TurnState| {
         (turn.state, turn.turn_id, turn.owner.clone(), turn.lease_id.clone(), turn.reserved_for.clone())

@@ -167,7 +167,8 @@ impl SessionMeta {
         }
     }
 
-    /// Records in the owner's row which turn it held last, which determines the order of waiters.
+    /// Records the turn that the owner last held in its member entry, which determines the order of
+    /// waiters.
     fn note_owner(&mut self) {
         if self.turn.state == TurnPhase::Owned
             && let Some(owner) =

@@ -33,7 +33,7 @@ pub enum LineFault {
     /// The line was written by a newer or older program.
     #[error("version {0} of the record is not supported")]
     Version(u64),
-    /// The bytes are unchanged, but not a record of this version.
+    /// The bytes are unchanged but are not a record of this version.
     #[error("{0}")]
     Content(String),
     /// The record is complete, but its newline was replaced by another byte.

@@ -152,7 +152,8 @@ impl SessionMeta {
     /// The maximum size of the metadata as JSON, in bytes.
     pub const MAX_BYTES: usize = 256 * 1024;
 
-    /// The part of [`Self::MAX_BYTES`] that is left to records that are never refused, in bytes.
+    /// The part of [`Self::MAX_BYTES`] that is reserved for records that are never refused, in
+    /// bytes.
     pub const SPARE_BYTES: usize = 4 * 1024;
 
     /// The maximum number of loans in `reclaimed`.

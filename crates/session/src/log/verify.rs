@@ -100,7 +100,7 @@ pub struct Verifier {
     /// The open commands, with the turn in which each began.
     open: BTreeMap<CommandId, u64>,
     turn: TurnState,
-    /// The number of damaged lines that were given up, which explain ends without begins and
+    /// The number of damaged lines that were discarded, which explain ends without begins and
     /// skipped turns.
     gaps: u64,
     findings: Vec<Finding>,

@@ -24,7 +24,7 @@ impl Bench {
         self.session.note_notice(client, &tree, node, &changes);
     }
 
-    /// Performs an action of the client that changes the page to this, and returns what its
+    /// Performs an action of the client that changes the page to `body`, and returns what its
     /// response reports.
     fn act(&mut self, client: &ClientId, body: &str) -> Vec<ContextChange> {
         let (before, node) = (self.session.tree().unwrap().clone(), self.button());

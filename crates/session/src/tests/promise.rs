@@ -18,9 +18,9 @@ enum Step {
     /// A client is issued the button and nothing else.
     ReadPart(usize),
     /// A client presses the button by its ref, and repeats that if it is notified; the app changes
-    /// like this.
+    /// by these operations.
     Act(usize, Vec<Op>),
-    /// A client presses it by a selector, which is not compared with anything.
+    /// A client presses the button by a selector, which is not compared with anything.
     ActOnSelector(usize, Vec<Op>),
 }
 
@@ -35,7 +35,7 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// What a client has read of each spot: one word if it is known which was the last.
+/// The words that a client may have read last at each spot: one word if the last one is known.
 type Memory = Option<Vec<Vec<usize>>>;
 
 struct Play {
@@ -162,8 +162,8 @@ impl Play {
             Step::ReadPart(who) => {
                 self.issue(*who);
                 match &mut self.memory[*who] {
-                    // What it read before counts until it is notified; after that, what it reads
-                    // now.
+                    // What the client read before counts until it is notified; after that, what it
+                    // reads now.
                     Some(memory) => {
                         memory.iter_mut().zip(&self.app.words).for_each(|(known, now)| known.push(*now));
                     }

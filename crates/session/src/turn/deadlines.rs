@@ -1,4 +1,4 @@
-//! What time does to a turn: its lease, its deadlines, and what is left of it after a restart.
+//! The effects of time on a turn: its lease, its deadlines, and what is left of it after a restart.
 //!
 //! Every function is pure, like the transitions that agents request ([`super::machine`]).
 

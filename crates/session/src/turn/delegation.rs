@@ -97,7 +97,7 @@ impl fmt::Display for ScopeRule {
     }
 }
 
-/// The scope that a session has by itself. Denials survive every loan and reclaim.
+/// The scope of a session itself, without loans. Denials survive every loan and reclaim.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct BaseScope {
@@ -156,7 +156,7 @@ pub struct Loan {
 pub struct ReclaimedLoan {
     /// The id of the loan.
     pub loan_id: LoanId,
-    /// The session that had borrowed.
+    /// The session that had borrowed the scope.
     pub child: String,
     /// The scope that was lent.
     pub rules: Vec<ScopeRule>,

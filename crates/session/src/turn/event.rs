@@ -67,7 +67,7 @@ pub enum TurnEvent {
         by: AgentId,
         /// The agent that lost the turn or its reservation.
         revoked: Option<AgentId>,
-        /// The reason that permitted it.
+        /// The reason that permitted the takeover.
         reason: TakeReason,
     },
     /// The owner disappeared.

@@ -161,7 +161,7 @@ pub fn enter(s: Situation<'_>, fence: &Fence, lease_id: LeaseId) -> Result<Optio
     }
 }
 
-/// Grants a turn to a command, without a wait.
+/// Grants a turn to a command, without waiting.
 fn implicitly(s: Situation<'_>, by: &AgentId, lease_id: LeaseId) -> Result<Option<Transition>, TurnError> {
     if s.policy.implicit_turns == ImplicitTurns::Never {
         return Err(TurnError::TurnRequired);
@@ -250,7 +250,7 @@ pub fn take_reason(s: Situation<'_>, by: &AgentId) -> Option<TakeReason> {
     if s.turn.state != TurnPhase::Owned || s.is_owner(by) {
         return None;
     }
-    // An owner that was just replaced does not get the turn back before the waiters had it.
+    // An owner that was just replaced does not get the turn back before the waiters have had it.
     if s.turn.prev_owner.as_ref() == Some(by) && s.has_waiter_besides(by) {
         return None;
     }

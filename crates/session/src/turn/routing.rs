@@ -32,7 +32,7 @@ pub fn position(s: Situation<'_>, agent: &AgentId) -> Option<usize> {
     let candidates = candidates(s, s.turn.owner.as_ref());
     let at = candidates.iter().position(|m| m.agent_id == *agent)?;
     let ahead = s.turn.reserved_for.as_ref().map_or(0, |first| {
-        // Counted already if it waits before this agent.
+        // That agent is already counted if it waits before this one.
         usize::from(first != agent && !candidates[..at].iter().any(|m| m.agent_id == *first))
     });
     Some(at + ahead + 1)

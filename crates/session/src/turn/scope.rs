@@ -33,7 +33,7 @@ pub enum ScopeError {
         verb: Verb,
         /// The target.
         target: TargetId,
-        /// The rule that is the reason.
+        /// The cause of the denial.
         cause: Box<Denial>,
     },
     /// The lender does not have the scope that it would lend.
@@ -241,7 +241,7 @@ impl ScopeRule {
     }
 }
 
-/// The own scope of one session.
+/// The targets of one session and its own scope, without loans.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Holding {
     /// The targets of the session.
@@ -289,7 +289,7 @@ impl Ledger {
     /// Checks that `session` may apply `verb` to `target` at a location with these facts.
     ///
     /// # Errors
-    /// Returns [`ScopeError::Denied`] with the rule that is the reason.
+    /// Returns [`ScopeError::Denied`] with the cause of the denial.
     pub fn permit(
         &self,
         session: &str,

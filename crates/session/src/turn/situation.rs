@@ -98,7 +98,7 @@ pub struct Situation<'a> {
     pub policy: &'a Policy,
     /// The presence of the agents. Absent agents were never seen.
     pub presence: &'a BTreeMap<AgentId, Presence>,
-    /// Milliseconds since the turn became idle; `None` if the daemon restarted since.
+    /// Milliseconds since the turn became idle; `None` if the daemon restarted since then.
     pub idle_ms: Option<u64>,
     /// The current time.
     pub now: &'a Now,

@@ -181,7 +181,7 @@ pub struct RepairedTurn {
     pub owner: AgentId,
 }
 
-/// A daemon took over the session. A device that the session had ended with the daemon before.
+/// A daemon took over the session. If the session had a device, it ended with the previous daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DaemonStarted {
@@ -197,7 +197,7 @@ pub struct DaemonStarted {
 pub enum RepairCause {
     /// The end of the log was not committed.
     TornTail,
-    /// A person gave up a damaged line. This record replaces the line and has its `seq`.
+    /// A person discarded a damaged line. This record replaces the line and has its `seq`.
     CorruptLine,
     /// The metadata contains records that are missing from the log.
     MetaAhead,

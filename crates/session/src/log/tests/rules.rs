@@ -88,7 +88,7 @@ fn stub_explains_what_its_line_said() {
             turn_after: None,
         }));
         let (_, findings) = verified(&records, second);
-        // A begin whose end was lost remains a true fact about the log.
+        // A `command_begin` whose end was lost is rightly reported.
         let unexplained: Vec<_> =
             findings.iter().filter(|f| !matches!(f, Finding::NeverEnded { .. })).collect();
         assert_eq!(unexplained, Vec::<&Finding>::new(), "without record {}", lost + 1);

@@ -474,7 +474,7 @@ fn ops() -> impl Strategy<Value = Vec<Op>> {
 
 const NAMES: [&str; 3] = ["a", "b", "c"];
 
-/// Applies one operation. Returns the fence of the owner that it replaced, if it did.
+/// Applies one operation.
 fn run(room: &mut Room, op: &Op) {
     match *op {
         Op::Claim(a) => drop(room.claim(NAMES[a])),
