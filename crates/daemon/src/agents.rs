@@ -15,7 +15,7 @@ use stickpin_session::turn::{AgentId, Anchor, Liveness};
 /// The maximum number of ancestors of a client that are read.
 const MAX_ANCESTORS: usize = 20;
 
-/// How long the record of an agent is kept whose processes have all ended, in milliseconds.
+/// How long the record of an agent whose processes have all ended is kept, in milliseconds.
 const KEPT_MS: u64 = 30 * 86_400_000;
 
 /// The identity of the host in this state directory.
@@ -71,7 +71,7 @@ impl Agents {
     /// Returns the agent behind a call from this process.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` when the caller names itself wrongly.
+    /// Returns `INVALID_ARGS` when the caller gives itself an invalid name.
     pub fn identify_in_process(&self, evidence: &Evidence) -> Result<Resolution> {
         self.identify(&ancestry(Some(std::process::id())), evidence)
     }
@@ -212,13 +212,13 @@ mod tests {
         let again = Agents::read(tmp.path()).unwrap();
         assert_eq!(again.directory.lock().unwrap().agents().len(), 1);
         assert_eq!(again.identify(&[], &by_thread).unwrap().agent_id, first);
-        // Another state directory is another host to its agents.
+        // Another state directory is a different host for its agents.
         let other = tempfile::tempdir().unwrap();
         let other = Agents::read(other.path()).unwrap();
         assert_ne!(other.identify(&[], &by_thread).unwrap().agent_id, first);
     }
 
-    /// The process of this test as the root process of a harness: one that lives.
+    /// Returns the process of this test as a live root process of a harness.
     fn below_codex() -> Vec<Process> {
         let mut processes = ancestry(Some(std::process::id()));
         processes.truncate(1);

@@ -19,7 +19,7 @@ pub fn coordinator(state_dir: &StateDir, files: Arc<dyn Files>) -> Result<Coordi
     coordinator_of(state_dir, start::prepare(state_dir)?, files)
 }
 
-/// Opens the sessions of a state directory for the start that `epoch` counts.
+/// Opens the sessions of a state directory for start number `epoch`.
 ///
 /// # Errors
 /// Returns `IO` or `STORAGE_FULL`.

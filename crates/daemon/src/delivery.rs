@@ -1,5 +1,5 @@
-//! Whether a client has its responses. Until it has one, a turn that was granted in it is not
-//! delivered, and is reserved for its agent again.
+//! Tracks whether clients have received their responses. A turn that was granted in a response that
+//! was not received is reserved for its agent again.
 
 use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,8 +16,9 @@ struct Pending {
     acknowledges: bool,
     /// The agents behind responses that are not acknowledged yet, by the id of the call.
     unacknowledged: HashMap<String, AgentId>,
-    /// The agent that the last response granted turns to, and their sessions, of a client that
-    /// acknowledges nothing. It has read the response once it sends another message.
+    /// For a client that acknowledges nothing: the agent that the last response granted turns to,
+    /// and the sessions of these turns. The client has read the response once it sends another
+    /// message.
     granted: Option<(AgentId, Vec<String>)>,
 }
 
@@ -61,8 +62,8 @@ impl Deliveries {
         }
     }
 
-    /// Returns the turns that a client did not learn of, because it ended with unread responses.
-    /// They are reserved for its agent again, unless the agent goes on by itself.
+    /// Takes back the turns that a client did not learn of, because it ended with unread responses.
+    /// They are reserved for its agent again, unless the agent continues by itself.
     pub(crate) fn take_back(&self, coordinator: &Coordinator) {
         let granted = self.pending().granted.take();
         if let Some((agent, sessions)) = granted {

@@ -175,7 +175,7 @@ fn serve(options: &Options, ready: BoundDaemon) -> Result<()> {
         "serving"
     );
     // One thread is enough for clients that take turns: in measurements it halves the round trip.
-    // `lanes` adds threads for concurrent clients.
+    // `thread_pool` adds threads for concurrent clients.
     let runtime = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()

@@ -20,8 +20,8 @@ pub(crate) fn redirect(path: &Path) -> Result<()> {
     dup2_stderr(&file).map_err(|e| failed(e.into()))
 }
 
-/// Starts logging. The announcement is done, so stdout is redirected too: the client that started
-/// the daemon then sees its pipe close.
+/// Starts logging. The announcement has been made, so stdout is redirected too: the client that
+/// started the daemon then sees its pipe close.
 pub(crate) fn start(level: LevelFilter) {
     let subscriber = tracing_subscriber::fmt()
         .with_max_level(level)

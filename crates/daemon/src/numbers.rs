@@ -18,7 +18,7 @@ use stickpin_session::{NumberError, NumberSource, block};
 /// Time after which an unused name starts at 1 again.
 const FORGET_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Returns the time of day.
+/// Returns the wall time.
 pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
 /// The ref numbers of all session names in a state directory.
@@ -219,7 +219,7 @@ mod tests {
             self.daemon.for_session("shop")
         }
 
-        /// Starts the next daemon, after a clean end or a kill of the one before.
+        /// Starts the next daemon, after a clean end or a kill of the previous one.
         fn restart(&mut self, cleanly: bool) {
             if cleanly {
                 self.daemon.flush();

@@ -370,7 +370,8 @@ impl Peer {
         self.result(id, &*json).await
     }
 
-    /// Runs a request. Tells the client when its command has begun, unless it ends at once.
+    /// Runs a request. Tells the client when its command has begun, unless the command ends at
+    /// once.
     async fn run(&self, id: &Value, request: Request, token: CancellationToken) -> Response {
         let (begun, is_begun) = oneshot::channel();
         let call = self.daemon.host.call_reporting(request, token, Some(begun));
@@ -383,7 +384,7 @@ impl Peer {
             response = &mut call => return response,
             Ok(command) = is_begun => {
                 let begun = Begun { id: id.clone(), cmd_id: json!(command) };
-                // Whether it arrives does not matter to the command.
+                // Whether the notification arrives does not matter to the command.
                 let _ = self.send(&Message::new(Value::Null, method::BEGUN, begun)).await;
             }
         }
@@ -456,7 +457,7 @@ impl Peer {
     }
 }
 
-/// Unparsed parameters. They are parsed once, as the type that the method takes.
+/// Unparsed parameters. They are parsed once, as the type that the method expects.
 type Params = Option<Box<RawValue>>;
 
 fn params_of<P: DeserializeOwned>(params: Params) -> Result<P, Error> {

@@ -49,7 +49,7 @@ pub(crate) enum Lookup {
     Stored(Arc<RawValue>),
 }
 
-/// A request that runs. When it is dropped without a response, its id is free again.
+/// A request that runs. When it is dropped without a response, its id becomes free again.
 #[derive(Debug)]
 pub(crate) struct RunningRequest {
     cache: Arc<ResponseCache>,

@@ -21,7 +21,8 @@ use tokio::sync::Semaphore;
 /// Timeout for pending answers when the daemon shuts down.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Limit for the long messages of all connections together, in units of [`peer::UNIT`] bytes.
+/// Limit for the long messages of all connections together, in units of [`peer::BYTES_PER_PERMIT`]
+/// bytes.
 const MESSAGE_PERMITS: usize = 2 * stickpin_wire::MAX_FRAME / peer::BYTES_PER_PERMIT;
 
 /// State that all connections share.
@@ -30,7 +31,7 @@ pub(crate) struct Daemon {
     pub(crate) agents: Arc<Agents>,
     pub(crate) coordinator: Coordinator,
     numbers: Arc<DiskNumbers>,
-    /// For clients that repeat a request.
+    /// The responses to recent requests, for clients that repeat one.
     pub(crate) responses: Arc<ResponseCache>,
     pub(crate) state_dir: StateDir,
     started: Instant,
@@ -68,8 +69,8 @@ pub(crate) async fn serve(
         tokio::select! {
             accepted = listener.accept() => match accepted {
                 Ok((stream, _)) => {
-                    // Lets a client that just disconnected be counted out, so that the next one
-                    // needs no new thread.
+                    // Yields so that a client that just disconnected is no longer counted, and the
+                    // next one needs no new thread.
                     tokio::task::yield_now().await;
                     let daemon = Arc::clone(&daemon);
                     lanes.serve_connection(stream, move |stream| peer::serve(Arc::clone(&daemon), stream));
@@ -99,7 +100,7 @@ pub(crate) async fn serve(
     if !daemon.is_forced.load(Ordering::Relaxed) {
         tokio::select! {
             () = stickpin_coordinator::drain_all(&daemon.coordinator) => {}
-            // Whoever asks twice does not want to wait.
+            // A second signal means that the sender does not want to wait.
             _ = terminate.recv() => {}
             _ = interrupt.recv() => {}
         }
@@ -153,7 +154,7 @@ impl Daemon {
             tracing::info!("cleaned up after a killed daemon: {done}");
         }
         let coordinator = self.coordinator.clone();
-        // Runs detached: a session that a client names first is loaded for that client.
+        // Runs detached: a session that a client names earlier is loaded for that client.
         drop(tokio::task::spawn_blocking(move || match stickpin_coordinator::resume(&coordinator) {
             Ok(loaded) => tracing::debug!("loaded {loaded} sessions of the daemon before"),
             Err(e) => tracing::warn!("the sessions of the daemon before could not be loaded: {e}"),

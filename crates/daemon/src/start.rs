@@ -25,7 +25,7 @@ const NETWORK: &[(u64, &str)] = &[
     (0x00c3_6400, "Ceph"),
 ];
 
-/// The magic number of file systems that a program serves, some of them over the network.
+/// The magic number of FUSE file systems, some of which are served over the network.
 const FUSE: u64 = 0x6573_5546;
 
 /// The types of such file systems that are served over the network.
@@ -57,7 +57,8 @@ struct Layout {
 #[serde(rename_all = "camelCase")]
 struct Hint {
     pid: u32,
-    /// The start of the process in kernel ticks, which tells it from another one with its id.
+    /// The start of the process in kernel ticks, which distinguishes it from another process with
+    /// its id.
     process_start: Option<u64>,
     boot_id: String,
     version: &'static str,
@@ -127,8 +128,8 @@ fn network(magic: u64) -> Option<&'static str> {
     NETWORK.iter().find(|(known, _)| *known == magic & 0xffff_ffff).map(|(_, name)| *name)
 }
 
-/// Returns the type of the FUSE file system at a path if it is served over the network, by the
-/// mounts as `/proc/self/mountinfo` lists them (proc(5)).
+/// Returns the type of the FUSE file system at a path if it is served over the network, according
+/// to the mounts in `/proc/self/mountinfo` (proc(5)).
 fn network_fuse<'m>(mounts: &'m str, path: &Path) -> Option<&'m str> {
     let mount = |line: &'m str| {
         let (before, after) = line.split_once(" - ")?;
@@ -140,8 +141,8 @@ fn network_fuse<'m>(mounts: &'m str, path: &Path) -> Option<&'m str> {
     FUSE_NETWORK.contains(&kind).then_some(kind)
 }
 
-/// Refuses a state directory with a layout that this version does not know. Marks a directory
-/// without a layout with that of this version.
+/// Refuses a state directory with a layout that this version does not know. Writes the layout of
+/// this version to a directory that has none.
 fn check_layout(file: &Path) -> Result<()> {
     let json = match std::fs::read(file) {
         Err(e) if e.kind() == ErrorKind::NotFound => return files::write(file, &Layout { layout: LAYOUT }),

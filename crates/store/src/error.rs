@@ -151,7 +151,7 @@ impl StoreError {
         }
     }
 
-    /// Returns the error code for all surfaces.
+    /// Returns the error code for all front ends.
     #[must_use]
     pub const fn code(&self) -> &'static str {
         match self {

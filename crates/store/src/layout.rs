@@ -69,7 +69,7 @@ pub(crate) fn cursors(state_dir: &Path, agent: &str) -> PathBuf {
     state_dir.join("cursors").join(name + ".json")
 }
 
-/// Returns the file that is given up in a storage emergency.
+/// Returns the file that is removed in a storage emergency.
 pub(crate) fn reserve(state_dir: &Path) -> PathBuf {
     state_dir.join("reserve.bin")
 }

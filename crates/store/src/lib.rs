@@ -4,11 +4,11 @@
 //!
 //! ```text
 //! <state>/sessions/<name>/meta.json            what the name refers to now
-//!                         meta.prev.json       the version before
+//!                         meta.prev.json       the previous version
 //!                         log/000001.jsonl     what happened
 //!                         blobs/<aa>/<sha256>  payloads above 64 KiB
 //!         quarantine/                          bytes that a repair removed
-//!         reserve.bin                          room for the time when the disk is full
+//!         reserve.bin                          space for when the disk is full
 //! ```
 //!
 //! A newline commits a record. A refused record changes nothing; an accepted record survives a

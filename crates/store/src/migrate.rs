@@ -67,12 +67,12 @@ impl Store {
         Ok(migrated)
     }
 
-    /// Gives a segment a second name, under which it is kept.
+    /// Hard-links a segment to the name under which it is kept.
     fn keep(&self, path: &Path, original: &Path) -> Result<()> {
         let folder = original.parent().unwrap_or(original);
         self.files.make_dir(folder).map_err(|e| StoreError::io("make", folder, e))?;
         let linked = match self.files.link(path, original) {
-            // From a migration that was interrupted.
+            // The link is from a migration that was interrupted.
             Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
             linked => linked,
         };

@@ -23,8 +23,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Visits the committed records after the record `after`, oldest first, until `visit` breaks
-    /// off. Does not keep them in memory.
+    /// Visits the committed records after the record `after`, oldest first, until `visit` breaks.
+    /// Does not keep them in memory.
     ///
     /// # Errors
     /// Returns the errors of [`Self::records_after`].

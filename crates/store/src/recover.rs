@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use stickpin_session::log::{Located, Records, SessionMeta, last_commit};
 
-/// A problem of a session that a list shows.
+/// A problem with a session that a list of sessions shows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Diagnostic {
     /// The metadata could not be read. Its previous version and the log were used instead.
@@ -27,7 +27,7 @@ pub enum Diagnostic {
 }
 
 impl Diagnostic {
-    /// Returns the name for all surfaces.
+    /// Returns the name for all front ends.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -99,7 +99,7 @@ pub(crate) fn promote_previous(files: &dyn Files, dir: &SessionDir) -> Result<()
     renamed().map_err(|e| StoreError::io("repair", &path, e))
 }
 
-/// Removes files that a crash left half written.
+/// Removes files that a crash left half-written.
 pub(crate) fn remove_leftovers(files: &dyn Files, dir: &SessionDir) -> Result<()> {
     let new = fresh(&dir.meta());
     absent_is_fine(files.remove(&new)).map_err(|e| StoreError::io("remove", &new, e))

@@ -1,4 +1,4 @@
-//! `log repair --at-line N --quarantine`: a person gives up a damaged line.
+//! `log repair --at-line N --quarantine`: a person discards a damaged line.
 
 use crate::atomic::{quarantine, replace};
 use crate::error::{Result, StoreError};

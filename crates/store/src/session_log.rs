@@ -22,7 +22,7 @@ use stickpin_session::Timestamp;
 use stickpin_session::log::{BlobRef, Corruption, Kind, Record, SessionMeta, Via};
 use stickpin_session::turn::{AgentId, Anchor, Lease, TurnState, WaitMode};
 
-/// The time, author and surface of a record.
+/// The time, author and front end of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// The wall time.
@@ -33,7 +33,7 @@ pub struct Origin {
     pub to: Option<AgentId>,
     /// Whether the record is meant for all members.
     pub bcast: bool,
-    /// The surface.
+    /// The front end, or the daemon.
     pub via: Via,
 }
 
@@ -78,7 +78,7 @@ pub enum Amendment {
         /// The child.
         session: String,
     },
-    /// A change of the process from which a member asks.
+    /// A change of the process from which a member makes requests.
     Anchor {
         /// The member.
         agent: AgentId,
@@ -117,7 +117,7 @@ pub struct SessionLog {
     pub(crate) unsynced: Arc<Unsynced>,
     /// The `applied_seq` of the metadata on disk.
     stored_seq: u64,
-    /// Whether a member asks from another process than the metadata on disk says.
+    /// Whether a member makes requests from a process other than the one in the metadata on disk.
     is_anchor_due: bool,
     /// The reason why the metadata on disk lags behind, if writing it failed.
     meta_fault: Option<StoreError>,
@@ -125,7 +125,7 @@ pub struct SessionLog {
     pending_ends: Vec<(Origin, Kind)>,
     /// The reason why nothing may be written until the session is opened again.
     broken: Option<String>,
-    /// The damaged line that a reader found. Nothing is written behind it.
+    /// The damaged line that a reader found. Nothing is written after it.
     damage: FoundDamage,
     /// The newest records that this process wrote, oldest first, for readers that follow the log.
     recent: VecDeque<Arc<Record>>,
@@ -177,7 +177,7 @@ impl SessionLog {
     }
 
     /// Writes what is due: metadata that lags behind the log, and ends of commands that could not
-    /// be written. Called within 5 s of the record that metadata lacks.
+    /// be written. Called within 5 s of the first record that the metadata lacks.
     ///
     /// # Errors
     /// Returns an error if the data cannot be written; it is then due again.
@@ -211,7 +211,7 @@ impl SessionLog {
     }
 
     /// Changes metadata that has no record. The change is stored with the next record or by
-    /// [`Self::renew_lease`]; that of an anchor is due like a record.
+    /// [`Self::renew_lease`]; a change of an anchor is due like a record.
     pub fn amend(&mut self, amendment: Amendment) {
         match amendment {
             Amendment::Turn(turn) => {
@@ -276,14 +276,14 @@ pub fn found_damage(log: &SessionLog) -> Option<StoreError> {
     log.damage.error()
 }
 
-/// Stops a log if an error of a reader is damage in it: no record is accepted until the log is
-/// repaired and opened again.
+/// Stops a log if the error of a reader reports damage in it: no record is accepted until the log
+/// is repaired and opened again.
 pub fn note_damage(log: &SessionLog, found: &StoreError) {
     log.damage.note(found);
 }
 
-/// Visits records of an open log with a `seq` above `after`, oldest first, until `visit` breaks
-/// off: from memory if this process wrote them recently, else from disk.
+/// Visits records of an open log with a `seq` above `after`, oldest first, until `visit` breaks:
+/// from memory if this process wrote them recently, else from disk.
 ///
 /// # Errors
 /// Returns an error if the log cannot be read or is damaged.

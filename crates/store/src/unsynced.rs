@@ -107,7 +107,7 @@ impl Syncer {
 
     /// Schedules a sync for a session that was just written.
     pub(crate) fn schedule(&self, unsynced: &Arc<Unsynced>) {
-        // Without the thread, a session only loses the delay: the next record syncs.
+        // Without the thread, syncs at once: only the delay is lost.
         if self.0.send((Instant::now(), Arc::clone(unsynced))).is_err() {
             let _ = unsynced.sync();
         }

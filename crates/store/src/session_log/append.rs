@@ -1,4 +1,4 @@
-//! Appending of a record: first to disk, then to memory.
+//! Appending a record: first to disk, then to memory.
 
 use super::{Origin, SessionLog};
 use crate::atomic;
@@ -18,7 +18,7 @@ const RECENT: usize = 1_024;
 impl SessionLog {
     /// Appends a record and returns its `seq`. The record is on disk when this function returns,
     /// except for commands that are not recorded, snapshots, messages and notes, which a power
-    /// failure can still lose for 200 ms.
+    /// failure within 200 ms can still lose.
     ///
     /// # Errors
     /// Returns an error if the record cannot or must not be written. Nothing is then changed, on
@@ -84,7 +84,7 @@ impl SessionLog {
         let mut after = self.meta.clone();
         let segment = self.writer.as_ref().map_or(1, |writer| writer.number);
         after.fold(segment, record).map_err(|fault| gap(&self.dir, fault))?;
-        // What is never refused still fits: the turn, the open commands, and times.
+        // Leaves room for what is never refused: the turn, the open commands, and times.
         let bytes = meta_bytes(&self.dir, &after)?.len() + SessionMeta::SPARE_BYTES;
         match bytes > SessionMeta::MAX_BYTES {
             true => Err(StoreError::MetaTooLarge { session: self.dir.name.clone(), bytes }),

@@ -87,7 +87,7 @@ impl SessionLog {
         let mut kind = kind;
         let mut written = self.flush_ends().and_then(|()| self.commit(origin, kind.clone()));
         if let (Err(StoreError::MetaTooLarge { .. }), Kind::CommandEnd(end)) = (&written, &mut kind) {
-            // The command has ended in any case; the address of the app stays that of before.
+            // The command has ended in any case; the address of the app stays the previous one.
             end.address = None;
             written = self.commit(origin, kind.clone());
         }

@@ -96,7 +96,7 @@ impl SessionLog {
     }
 
     /// Begins a new lifetime in a new segment: after `open`, or after the device was lost. With
-    /// [`StartReason::Revoke`], the lifetime goes on with these values. Commands that never ended
+    /// [`StartReason::Revoke`], the lifetime continues with these values. Commands that never ended
     /// become interrupted. Grants no turn; the turn of a closed session becomes idle.
     ///
     /// # Errors

@@ -1,4 +1,4 @@
-//! Opening of a session that another process wrote, perhaps incompletely.
+//! Opening a session that another process wrote, perhaps incompletely.
 
 use super::append::gap;
 use super::{Origin, SessionLog};
