@@ -27,12 +27,13 @@ pub trait ClientCommand: fmt::Debug + Send + Sync {
     fn definition(&self) -> &'static CommandDefinition;
 
     /// Returns whether the command serves until it is cancelled, as `watch` does. A console runs it
-    /// beside its prompt, and shows its first lasting line of progress as the response.
+    /// alongside its prompt, and shows its first lasting line of progress as the response.
     fn serves(&self) -> bool {
         false
     }
 
-    /// Runs the command and returns its response. `input` is not yet checked against the form.
+    /// Runs the command and returns its response. `input` is not yet checked against the
+    /// definition.
     async fn run(&self, input: Map<String, Value>, call: Call) -> Response;
 }
 
@@ -68,7 +69,7 @@ pub struct Installation {
     pub state_dir: PathBuf,
     /// Environment variables that locate other programs and their settings, by name.
     pub variables: BTreeMap<String, OsString>,
-    /// Variables with secrets, which no started program gets.
+    /// Variables with secrets, which are not passed to started programs.
     pub private: Vec<OsString>,
 }
 

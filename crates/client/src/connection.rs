@@ -16,7 +16,7 @@ use stickpin_wire::rpc::{
 };
 use stickpin_wire::{Frame, Frames, encode};
 
-/// Timeout for the answer to `hello`. A live daemon answers at once; one that does not hangs.
+/// Timeout for the answer to `hello`. A live daemon answers at once; one that does not is hung.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Time allowance for transporting a message and its answer on a busy machine.
@@ -53,7 +53,7 @@ impl Connection {
     /// repeated with the same id if the daemon ends meanwhile.
     ///
     /// # Errors
-    /// Returns the errors of [`Connection::find_or_start`]; nothing was run then.
+    /// Returns the errors of [`Connection::find_or_start`]; in that case, nothing was run.
     ///
     /// The response counts as delivered once [`Connection::acknowledge`] is called.
     pub fn run(state_dir: &StateDir, start: &Start, request: &Request) -> Result<(Response, Self)> {
@@ -152,7 +152,7 @@ impl Connection {
         &self.welcome
     }
 
-    /// Tells the daemon that the reader has the response of [`Connection::run`].
+    /// Tells the daemon that the reader has received the response of [`Connection::run`].
     pub fn acknowledge(mut self) {
         let message = Message::new(Value::Null, method::ACKNOWLEDGE, Acknowledge { id: self.last_id.into() });
         // A daemon that ended gives the turn to the same agent again.
@@ -170,7 +170,7 @@ impl Connection {
         response
     }
 
-    /// Sets the read timeout: a daemon that does not answer in this time hangs.
+    /// Sets the read timeout: a daemon that does not answer in this time is hung.
     fn wait(&self, request: &Request) -> io::Result<()> {
         self.stream.set_read_timeout(Some(request.max_response_time().saturating_add(ANSWER_ALLOWANCE)))
     }
@@ -320,7 +320,8 @@ pub fn failed_response(command: &str, session: Option<String>, error: Error) -> 
     }
 }
 
-/// Returns whether a connection ended, as opposed to a daemon that is silent or sends nonsense.
+/// Returns whether the connection ended, as opposed to a daemon that is silent or sends invalid
+/// data.
 fn is_lost(e: &io::Error) -> bool {
     !matches!(e.kind(), ErrorKind::InvalidData | ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }
@@ -360,8 +361,8 @@ pub(crate) fn connection_lost(command: &str, begun: Option<&Value>) -> Error {
         .details(outcome_unknown(begun))
 }
 
-/// Returns the error for a call whose answer did not arrive within the longest time that it can
-/// run.
+/// Returns the error for a call whose answer did not arrive within the longest time that the
+/// command can run.
 pub(crate) fn daemon_hangs(command: &str, pid: u32, begun: Option<&Value>) -> Error {
     let message =
         format!("the daemon (process {pid}) did not respond to `{command}` in time: it is hung or stopped");

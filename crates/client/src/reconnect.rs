@@ -26,8 +26,8 @@ impl Reconnect {
         Self { allowed: request.reconnects(), until: None }
     }
 
-    /// Returns whether to repeat the request that was sent at `sent`. A daemon that keeps ending is
-    /// given up after a while.
+    /// Returns whether to repeat the request that was sent at `sent`. Gives up after a while if the
+    /// daemons keep ending.
     pub(crate) fn again(&mut self, sent: Instant) -> bool {
         let now = Instant::now();
         if now.duration_since(sent) >= WINDOW {

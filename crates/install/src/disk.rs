@@ -13,7 +13,7 @@ pub(crate) const PRIVATE: u32 = 0o600;
 pub(crate) trait Disk: fmt::Debug {
     /// Reads a file; `None` if it does not exist.
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
-    /// Creates a file with these permissions in place of one that an interrupted run left.
+    /// Creates a file with these permissions in place of one that an interrupted run left behind.
     fn create(&self, path: &Path, bytes: &[u8], mode: u32) -> io::Result<()>;
     /// Renames a file within its folder.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;

@@ -13,7 +13,7 @@ pub(crate) const SERVER_NAME: &str = "stickpin";
 /// A coding agent's program that reads skills or, from a configuration file, MCP servers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Harness {
-    /// The name that commands take.
+    /// The name that commands accept.
     pub(crate) id: &'static str,
     /// The names of the program.
     pub(crate) programs: &'static [&'static str],

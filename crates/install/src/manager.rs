@@ -1,4 +1,4 @@
-//! Harnesses that rewrite their configuration while they run: their own command changes it.
+//! Harnesses that rewrite their configuration while they run: it is changed by their own command.
 
 use crate::decide::{Decision, Intent};
 use crate::edit::lookup;

@@ -13,7 +13,7 @@ use crate::setup::VERSION;
 use crate::shape::Server;
 use std::path::Path;
 
-/// How often a change is restarted because another program changed the file.
+/// The maximum number of attempts at a change while another program keeps changing the file.
 const ATTEMPTS: usize = 3;
 
 /// Carries out an intent on the configuration of one harness. `None` for a harness without one.

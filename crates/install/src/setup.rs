@@ -27,7 +27,7 @@ pub struct Setup {
     pub program: PathBuf,
     /// `PATH` and [`PLACE_VARIABLES`](crate::PLACE_VARIABLES), as far as they are set.
     pub variables: BTreeMap<String, OsString>,
-    /// Variables with secrets, which no started program gets.
+    /// Variables with secrets, which are not passed to started programs.
     pub private: Vec<OsString>,
 }
 

@@ -20,7 +20,7 @@ impl Server<'_> {
     }
 }
 
-/// A form of entries, by name. Builds the entry of a server; an entry that equals a built one was
+/// A named form of entries. Builds the entry of a server; an entry that equals a built one was
 /// written by an installation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {

@@ -202,7 +202,7 @@ fn inspect(run: &Run<'_>, path: &Path) -> Result<Found, TargetError> {
 fn folder(run: &Run<'_>, path: &Path) -> Result<Found, TargetError> {
     let read = |e: &io::Error| TargetError::io("read", path, e);
     let Some(text) = run.disk.read(&path.join(FILE)).map_err(|e| read(&e))? else {
-        // An interrupted run leaves an empty folder.
+        // An interrupted run may leave an empty folder.
         let is_empty = fs::read_dir(path).map_err(|e| read(&e))?.next().is_none();
         return Ok(if is_empty { Found::Copy { current: false } } else { Found::Foreign });
     };

@@ -32,7 +32,7 @@ impl CleanupState {
         setup.folder().join("cleanup-state.json")
     }
 
-    /// Reads the file. A missing or unparsable file counts as a file of no version.
+    /// Reads the file. Returns `None` if it is missing or cannot be parsed.
     pub(crate) fn read(disk: &dyn Disk, setup: &Setup) -> Option<Self> {
         serde_json::from_slice(&disk.read(&Self::path(setup)).ok()??).ok()
     }

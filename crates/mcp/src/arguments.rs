@@ -1,4 +1,4 @@
-//! Converts arguments as models write them into the form that the registry knows.
+//! Converts arguments as models write them into the form that the registry expects.
 //!
 //! A model writes from the schema and from habit: a number as text, one item instead of a list,
 //! `ref` for `target`. A value with only one possible meaning is converted. Everything else is
@@ -49,7 +49,7 @@ fn is_common(name: &str) -> bool {
 }
 
 /// Returns the selected command of a group: the one that its key names, else the default or the
-/// only other one that takes these arguments.
+/// only other one that accepts these arguments.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` if the key names no command, or if the arguments fit several commands or
@@ -136,7 +136,7 @@ fn has_field(entry: &Entry, name: &str) -> bool {
     entry.fields().iter().any(|field| field.name == name || is_alias(name, field))
 }
 
-/// Returns whether a command takes these arguments and needs no others.
+/// Returns whether a command accepts these arguments and needs no others.
 fn accepts(entry: &Entry, args: &Map<String, Value>) -> bool {
     let mut args = args.clone();
     rename(entry, &mut args);
@@ -145,7 +145,7 @@ fn accepts(entry: &Entry, args: &Map<String, Value>) -> bool {
     args.keys().all(known) && entry.fields().iter().all(is_satisfied)
 }
 
-/// Converts a command's arguments to the names and types that it takes.
+/// Converts a command's arguments to the names and types that it expects.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` for a step without a command.

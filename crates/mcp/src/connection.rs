@@ -52,7 +52,7 @@ impl Connection {
     }
 
     /// Remembers the turns that a response grants. Forgets those that are over, and the turn of
-    /// `session` once the response has told the client that it no longer holds it.
+    /// `session` once the response has told the client that it no longer holds the turn.
     pub(crate) fn remember_turns(&self, state_dir: &Path, session: &str, response: &Response) {
         if self.pins.is_none() {
             // Several clients share this connection.

@@ -12,7 +12,8 @@ use url::Url;
 pub(crate) struct Folders {
     /// The base of relative paths, if there is one: the client's first root, else the working
     /// directory, else the project folder that the server's environment names. A working directory
-    /// that is or contains the home folder counts only if the server was started with it.
+    /// that is or contains the home folder counts only if it is among the folders that the server
+    /// was started with.
     pub(crate) start: Option<PathBuf>,
     /// The folders that may contain files: the client's roots, else the base of relative paths, and
     /// the folders that the server was started with.

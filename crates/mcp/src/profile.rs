@@ -1,9 +1,9 @@
 //! Which tools a client sees, and the descriptions of the few that nearly every task needs.
 //!
 //! A model reads the tool list in every conversation. `core` is therefore short, and written for a
-//! reader without help and without a command line. For this reason, this surface names commands and
-//! describes them in its own words, whereas other surfaces take both from the registry. Commands
-//! that `core` omits are available through `batch`.
+//! reader without help and without a command line. For this reason, this front end names commands
+//! and describes them in its own words, whereas other front ends take both from the registry.
+//! Commands that `core` omits are available through `batch`.
 
 use crate::arguments::GroupKey;
 use std::str::FromStr;
@@ -13,7 +13,7 @@ use stickpin_kernel::{Error, ErrorCode};
 /// The set of listed tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Profile {
-    /// One tool that takes a command line.
+    /// One tool that accepts a command line.
     Slim,
     /// The tools that nearly every task needs.
     #[default]
@@ -45,7 +45,7 @@ pub(crate) struct CoreTool {
     pub(crate) command: &'static str,
     /// The argument that selects a command of its group: `wait` and `wait text` are one tool.
     pub(crate) key: Option<GroupKey>,
-    /// When to use it, and what it returns.
+    /// When to use the tool, and what it returns.
     pub(crate) description: String,
     /// Arguments that are accepted but not listed, because they are rarely needed.
     pub(crate) unlisted: Vec<&'static str>,

@@ -33,7 +33,7 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 /// The interval of progress notifications for a client that requested them.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Limits for the texts that are kept of a request's metadata: bytes of each, and their number.
+/// Limits for the texts that are kept from a request's metadata: bytes of each, and their number.
 const MAX_ID: usize = 256;
 const MAX_TEXTS: usize = 16;
 

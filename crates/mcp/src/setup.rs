@@ -22,7 +22,7 @@ pub type FindStateDir = dyn Fn(Option<&str>) -> Result<PathBuf> + Send + Sync;
 pub struct Setup {
     /// The profile of listed tools.
     pub profile: Profile,
-    /// Serve only commands that read.
+    /// Whether to serve only commands that read.
     pub read_only: bool,
     /// Folders that may contain files, besides the client's roots or the working directory.
     pub allow: Vec<PathBuf>,
@@ -31,11 +31,11 @@ pub struct Setup {
     pub project_dir: Option<PathBuf>,
     /// State directories that a call may name, besides the server's own.
     pub state_dirs: Vec<PathBuf>,
-    /// Serve commands that run a client's script in the app.
+    /// Whether to serve commands that run a client's script in the app.
     pub allow_script: bool,
-    /// Let a client start any program, not only installed apps.
+    /// Whether a client may start any program, not only installed apps.
     pub allow_programs: bool,
-    /// Also return the envelope as structured content.
+    /// Whether to return the envelope also as structured content.
     pub structured: bool,
     /// The maximum length of an answer's text in characters.
     pub max_chars: usize,
@@ -43,7 +43,8 @@ pub struct Setup {
     pub session: Option<String>,
     /// The default of `staleRefs` for commands that have it.
     pub stale_refs: Option<String>,
-    /// Returns the caller for the name of a client connection; its own session is named after both.
+    /// Returns the caller for the name of a client connection. Its own session is named after the
+    /// project and the connection.
     pub caller: Arc<MakeCaller>,
     /// Returns the given state directory, or the default one.
     pub state_dir: Arc<FindStateDir>,

@@ -111,7 +111,7 @@ fn core_tool(core: &CoreTool, entry: &'static Entry, served: ServedCommands, sco
             && !properties.contains_key(&field.name)
         {
             let mut property = property(field);
-            // An argument that only one command of the group takes names that command in its
+            // An argument that only one command of the group accepts names that command in its
             // description.
             let word = group.iter().find(|(_, member)| std::ptr::eq(*member, leaf)).map(|(word, _)| *word);
             if let (Some(word), 1, Some(about)) =
@@ -195,7 +195,7 @@ fn describe_tool(
     Listed::new(name.to_owned(), description.to_owned(), Arc::new(schema)).with_title(title)
 }
 
-/// Returns the arguments that every tool lists. All tools also take `stateDir`, which is rarely
+/// Returns the arguments that every tool lists. All tools also accept `stateDir`, which is rarely
 /// needed: only the instructions name it. A scope identifies a client if the protocol has no
 /// sessions.
 fn common_properties(scoped: bool) -> &'static [(&'static str, &'static str)] {

@@ -47,7 +47,7 @@ impl DesktopEntry {
         Some(Self { program: words.next()?, arguments: words.collect(), text })
     }
 
-    /// Whether the app is a terminal, or runs in one.
+    /// Returns whether the app is a terminal, or runs in one.
     #[must_use]
     pub fn is_terminal(&self) -> bool {
         let categories = value(&self.text, "Categories").unwrap_or_default();

@@ -13,8 +13,8 @@ const TICK: Duration = Duration::from_millis(10);
 /// The fraction of a period that a process must work to count as busy: one part in this many.
 const BUSY_PART: u32 = 3;
 
-/// The maximum number of bytes that are read of a file about a process. The kernel limits arguments
-/// to less.
+/// The maximum number of bytes that are read from a file about a process. The kernel limits
+/// arguments to less.
 const MAX_FILE: u64 = 16 << 20;
 
 /// The maximum number of generations that are followed from a process to its ancestor.
@@ -50,7 +50,7 @@ impl ProcessStat {
 }
 
 /// Reads a file about a process. Because the size of such a file is unknown, [`std::fs::read`]
-/// would begin with parts of 32 bytes: a dozen calls instead of two.
+/// would begin with reads of 32 bytes: a dozen calls instead of two.
 pub(crate) fn read(pid: u32, name: &str) -> std::io::Result<Vec<u8>> {
     let mut content = Vec::with_capacity(4096);
     File::open(format!("/proc/{pid}/{name}"))?.take(MAX_FILE).read_to_end(&mut content)?;
@@ -96,7 +96,7 @@ pub fn find_running(name: &str) -> Option<(u32, String)> {
 }
 
 /// Returns whether a process is the leader of a group, its descendant, or in its group, where
-/// descendants remain after it has ended.
+/// descendants remain after the leader has ended.
 #[must_use]
 pub fn belongs_to(pid: u32, leader: u32) -> bool {
     let group = || getpgid(Pid::from_raw(i32::try_from(pid).ok()?)).ok();

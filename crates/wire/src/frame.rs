@@ -38,7 +38,7 @@ impl Default for Frames {
 }
 
 impl Frames {
-    /// Splits into frames of at most `max` bytes.
+    /// Creates a splitter for frames of at most `max` bytes.
     #[must_use]
     pub fn with_max(max: usize) -> Self {
         Self { buf: Vec::new(), scanned: 0, skipping: false, max }

@@ -1,4 +1,4 @@
-//! The messages: JSON-RPC 2.0 with seven methods, and a notification of the daemon.
+//! The messages: JSON-RPC 2.0 with seven methods, and one notification from the daemon.
 //!
 //! | method | params | result |
 //! |---|---|---|
@@ -257,7 +257,7 @@ pub struct Cancel {
     pub id: Value,
 }
 
-/// A notification of the daemon: the beginning of a call's command is in the session log. If the
+/// A notification from the daemon: the beginning of a call's command is in the session log. If the
 /// daemon ends before the answer, the client can name the command whose outcome is unknown.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -268,8 +268,8 @@ pub struct Begun {
     pub cmd_id: Value,
 }
 
-/// Tells that the reader of a client has the answer to a call. A turn that the answer granted is
-/// then delivered.
+/// Reports that the client's reader has received the answer to a call. A turn that the answer
+/// granted then counts as delivered.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Acknowledge {
@@ -295,7 +295,8 @@ pub struct Status {
     pub version: String,
     /// The protocol version.
     pub protocol: u32,
-    /// The number of the daemon's start in this state directory, from 1; 0 if it does not tell.
+    /// The number of the daemon's start in this state directory, from 1; 0 if the daemon does not
+    /// report it.
     #[serde(default)]
     pub epoch: u64,
     /// Milliseconds since the start.

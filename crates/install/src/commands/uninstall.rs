@@ -111,7 +111,7 @@ impl ClientCommand for Uninstall {
 pub(crate) struct UninstallOptions {
     /// The ids of harnesses.
     pub(crate) harnesses: Vec<&'static str>,
-    /// Whether to remove the shared skill, whoever reads it.
+    /// Whether to remove the shared skill, no matter which harness reads it.
     pub(crate) shared: bool,
     pub(crate) dry: bool,
 }

@@ -218,7 +218,7 @@ fn indentation(text: &str, at: usize) -> &str {
     &line[..line.len() - line.trim_start().len()]
 }
 
-/// Wraps a value into objects with these keys.
+/// Wraps a value in objects with these keys.
 fn nested(keys: &[&str], value: &Value) -> Value {
     keys.iter().rev().fold(value.clone(), |value, key| {
         Value::Object(std::iter::once(((*key).to_owned(), value)).collect())

@@ -144,7 +144,7 @@ fn key(name: &str) -> String {
     }
 }
 
-/// Formats a value in one line. Strings and arrays of JSON are TOML as well.
+/// Formats a value on one line. JSON strings and arrays are also valid TOML.
 fn inline(value: &Value) -> String {
     match value {
         Value::Object(members) => {
