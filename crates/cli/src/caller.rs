@@ -6,8 +6,8 @@ use std::path::Path;
 use stickpin_kernel::Caller;
 use stickpin_wire::fingerprint;
 
-/// The longest part of a folder's name in a session name. Session names have at most 64 characters;
-/// the digits and the hyphen take five.
+/// The maximum length of a folder's name within a session name. Session names have at most 64
+/// characters; the digits and the hyphen take five.
 const MAX_FOLDER_CHARS: usize = 40;
 
 /// Returns the caller in `cwd`. A named client has its own session in addition to the project's.

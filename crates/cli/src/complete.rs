@@ -123,7 +123,7 @@ fn help_words(command: &str, others: &[FrontEndCommand]) -> BTreeSet<&'static st
     }
 }
 
-/// Adds the values that an argument takes to its grammar.
+/// Adds the values that an argument accepts to its grammar.
 fn add_known_values(command: Command, others: &[FrontEndCommand]) -> Command {
     let words = help_words(command.get_name(), others);
     let with_values = |arg: Arg| match arg.get_id().as_str() {

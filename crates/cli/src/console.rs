@@ -8,9 +8,9 @@ use stickpin_kernel::{Error, ErrorCode, PathArg, Result};
 /// How to run a console.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Console {
-    /// Read lines instead of showing a screen.
+    /// Whether to read lines instead of showing a screen.
     pub plain: bool,
-    /// Keep the conversation in memory only.
+    /// Whether to keep the conversation in memory only.
     pub ephemeral: bool,
     /// The conversation to continue.
     pub context: Option<String>,

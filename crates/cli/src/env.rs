@@ -37,7 +37,7 @@ pub struct Env {
     pub evidence: BTreeMap<String, String>,
     /// Variables that locate the programs of agents and their settings, by name.
     pub harness_variables: BTreeMap<String, OsString>,
-    /// Variables with secrets, which no started program gets.
+    /// Variables with secrets, which are not passed to started programs.
     pub private: Vec<OsString>,
     /// Whether stderr is a terminal.
     pub terminal: bool,
@@ -116,7 +116,7 @@ impl Env {
         }
     }
 
-    /// Resolves a path of the command line.
+    /// Resolves a path from the command line.
     ///
     /// # Errors
     /// Returns the errors of [`Caller::resolve_path`].

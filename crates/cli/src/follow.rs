@@ -18,10 +18,11 @@ use stickpin_wire::rpc::{Hello, Verdict};
 use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc;
 
-/// How long a follower tries to reach a daemon that is away.
+/// How long a follower tries to reach an unavailable daemon.
 const RECONNECT: Duration = Duration::from_secs(30);
 
-/// How long a follower that was told to end waits for the first answer, which tells where to go on.
+/// How long a follower that was told to end waits for the first answer, which states where to
+/// continue.
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
 
 /// The pause between two attempts.
@@ -145,7 +146,7 @@ async fn print_until_signalled(
     let (tell, mut heard) = mpsc::channel(1);
     // The thread blocks while it reads the socket, and ends with the process.
     std::thread::spawn(move || reader.read(&tell));
-    // The first answer tells where to go on, unless the caller did.
+    // The first answer states where to continue, unless the caller did.
     let mut is_known = cursor.one.is_some();
     let mut ends_at = None;
     loop {

@@ -1,8 +1,8 @@
 //! The command line: a projection of the registry, output, exit codes.
 //!
 //! [`run`] reads the arguments, finds the command, builds only that command's grammar, and sends a
-//! request to the daemon. No command of the registry is named here. Differences from other surfaces
-//! are in `local.rs`, with the reason.
+//! request to the daemon. No command of the registry is named here. Differences from other front
+//! ends are in `local.rs`, with the reason.
 //!
 //! ```
 //! use stickpin_cli::{Env, request};
@@ -56,7 +56,7 @@ const STDIN_LIMIT: u64 = 4 * 1024 * 1024;
 /// Functions that the binary provides, because only it knows the backends and the daemon.
 #[derive(Debug, Clone, Copy)]
 pub struct Hooks {
-    /// Becomes the daemon of a state directory. The second argument is how long the daemon stays
+    /// Becomes the daemon of a state directory. The second argument is how long the daemon stays up
     /// without sessions, if given.
     pub daemon: fn(PathBuf, Option<Duration>) -> u8,
     /// Returns the names of apps that `open` could start, for completions.
@@ -69,7 +69,7 @@ pub struct Hooks {
     pub console: fn(&Console, &Env, &mut Streams<'_>) -> Result<u8>,
     /// Removes stale registrations if another version did so last. Runs before each command.
     pub first_run: fn(&Env, &Path) -> Result<Option<String>>,
-    /// Removes stale registrations, for this reason.
+    /// Removes stale registrations, for the given reason.
     pub cleanup: fn(&Env, &Path, &str) -> Result<Option<String>>,
     /// Commands that run in this process and not on the daemon.
     pub client_commands: ClientCommands,
@@ -135,8 +135,8 @@ pub fn request(args: &[&str], env: &Env) -> Result<Request> {
     }
 }
 
-/// Returns the grammar of every command that help shows, in its order, with the form it was made
-/// from, if any. The reference of commands is generated from it.
+/// Returns the grammar of every command that help shows, in its order, with the definition that it
+/// was made from, if any. The command reference is generated from these grammars.
 pub fn grammars(
     client_commands: ClientCommands,
 ) -> impl Iterator<Item = (Option<&'static CommandDefinition>, clap::Command)> {
@@ -229,7 +229,7 @@ fn with_stdin(request: &mut Request, options: &Options) -> Result<()> {
     stickpin_cmdline::insert_stdin_steps(entry, &mut request.input, &text)
 }
 
-/// Returns the place of the daemon that the options select.
+/// Returns the state directory of the daemon that the options select.
 fn state_dir(options: &Options, env: &Env) -> Result<StateDir> {
     env.state_dir(options.state_dir.as_deref()).and_then(|dir| StateDir::open(&dir))
 }

@@ -15,21 +15,21 @@ pub struct Mcp {
     pub client_timeout: Option<u64>,
     /// The profile of listed tools.
     pub profile: Option<String>,
-    /// Serve only commands that read.
+    /// Whether to serve only commands that read.
     pub read_only: bool,
     /// Folders in which files may be read and written.
     pub allow: Vec<String>,
     /// State directories that a call may name.
     pub allow_state_dirs: Vec<String>,
-    /// Serve commands that run a client's script in the app.
+    /// Whether to serve commands that run a client's script in the app.
     pub allow_script: bool,
-    /// Allow starting any program, not only installed apps.
+    /// Whether a client may start any program, not only installed apps.
     pub allow_programs: bool,
-    /// Also return the envelope as structured content.
+    /// Whether to return the envelope also as structured content.
     pub structured: bool,
     /// The maximum length of an answer's text.
     pub max_chars: Option<u64>,
-    /// Only print the configuration for this client.
+    /// The client whose configuration is printed instead of serving.
     pub print_config: Option<String>,
     /// The value of `--session`.
     pub session: Option<String>,

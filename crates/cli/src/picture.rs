@@ -1,6 +1,6 @@
 //! `--show`: the picture of a response in the terminal, through the protocol that the terminal is
-//! known to have. Terminals are not asked, because one that does not answer would make the command
-//! wait, and its late answer would appear as typed text.
+//! known to have. Terminals are not queried, because one that does not answer would make the
+//! command wait, and its late answer would appear as typed text.
 
 use crate::env::Env;
 use crate::output::Streams;
@@ -23,7 +23,7 @@ enum Protocol {
     Sixel,
 }
 
-/// The value of an environment variable to which a rule applies.
+/// The values of an environment variable to which a rule applies.
 #[derive(Debug, Clone, Copy)]
 enum Value {
     Any,
@@ -59,8 +59,8 @@ const fn no_pictures(variable: &'static str, value: Value, why: &'static str) ->
 
 const MULTIPLEXER: &str = "a terminal multiplexer does not pass pictures on";
 
-/// The rules, of which the first that applies decides. Programs inherit most variables from the
-/// terminal outside of a multiplexer, so the multiplexers come first.
+/// The rules; the first one that applies decides. Programs inherit most variables from the terminal
+/// outside of a multiplexer, so the multiplexers come first.
 const RULES: &[Rule] = &[
     no_pictures("TMUX", Value::Any, MULTIPLEXER),
     no_pictures("STY", Value::Any, MULTIPLEXER),
@@ -100,8 +100,8 @@ fn protocol(env: &Env) -> Result<Protocol, &'static str> {
     RULES.iter().find(applies).map_or(unknown, |rule| rule.protocol)
 }
 
-/// Shows the picture of a response below its text. Writes a note to stderr where that is not
-/// possible; the command succeeded nevertheless.
+/// Shows the picture of a response below its text. Writes a note to stderr if that is not possible;
+/// the command has succeeded nevertheless.
 pub(crate) fn show(response: &Response, options: &Options, env: &Env, streams: &mut Streams<'_>) {
     let Some(path) = &response.image else { return };
     let escape = if options.json {
@@ -159,7 +159,7 @@ fn kitty(bytes: &[u8], room: Room) -> Result<String> {
     let image = Image::from_bytes(bytes)?;
     let is_png = bytes.starts_with(b"\x89PNG");
     let data = if is_png { STANDARD.encode(bytes) } else { STANDARD.encode(image.to_png()?) };
-    // The terminal answers nothing (`q=2`): its answer would appear as typed text.
+    // The terminal must not respond (`q=2`): its response would appear as typed text.
     let mut control = "a=T,f=100,q=2".to_owned();
     if image.dimensions().0 > room.pixels {
         control += &format!(",c={}", room.columns);

@@ -1,5 +1,5 @@
 //! Progress of client commands on stderr: bars on a terminal. Elsewhere, as in CI, the lines that
-//! stay, and now and then what is running.
+//! stay, and, from time to time, the current step.
 
 use crate::env::Env;
 use crate::output::Streams;
@@ -86,7 +86,7 @@ impl LogLines {
     }
 }
 
-/// A bar for the whole command, below one line for each of its parts that runs.
+/// A bar for the whole command, below one line for each of its running parts.
 struct Bars {
     all: MultiProgress,
     whole: Option<ProgressBar>,

@@ -27,7 +27,7 @@ pub struct Setup {
     pub stale_refs: Option<String>,
     /// Commands that run in this process.
     pub client_commands: ClientCommands,
-    /// Names of commands that only a shell has.
+    /// Names of commands that exist only on the command line.
     pub shell_only: Vec<&'static str>,
     /// Environment variables, by the names that scripts use.
     pub variables: BTreeMap<String, String>,

@@ -39,7 +39,7 @@ pub(crate) enum Act {
     Dialog { accept: bool },
 }
 
-/// A direction in the history.
+/// A direction in the history, or a reload.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) enum Way {
@@ -102,7 +102,7 @@ pub(crate) async fn perform(act: Act, board: &Board, remote: &Remote) -> Result<
         Act::Press { frame, x, y, count } => {
             let target = target(board, frame, x, y)?;
             let response = remote.call("press", object(json!({ "target": target, "count": count }))).await;
-            // A warning says how old the reading is that a ref comes from; the person looked at the
+            // A warning states the age of the capture behind a ref, but the person looked at the
             // picture.
             return Ok(ActAnswer { warning: None, ..response.into() });
         }

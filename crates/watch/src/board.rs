@@ -26,7 +26,7 @@ pub(crate) struct SessionView {
     pub(crate) implicit: bool,
     /// The agent that the turn is reserved for.
     pub(crate) reserved_for: Option<String>,
-    /// Whether the person of the page took the turn.
+    /// Whether the person at the page took the turn.
     pub(crate) mine: bool,
     pub(crate) closed: bool,
     /// The reason why the app is not shown in its current state.
@@ -136,8 +136,8 @@ impl Board {
         self.lock().steps.step(command).cloned()
     }
 
-    /// Returns the last tree that was stored by a command or before it; `None` for what is not a
-    /// command.
+    /// Returns the last tree that was stored by a command or before it; `None` for a record that is
+    /// not a command.
     pub(crate) fn tree_at(&self, command: u64) -> Option<StoredTree> {
         let content = self.lock();
         content.log.tree_at(command).filter(|_| content.log.is_command(command)).cloned()

@@ -30,7 +30,7 @@ const ASSETS: &[(&str, Asset)] = assets! {
 
 const PAGE: &str = include_str!("page/index.html");
 
-/// The placeholder for the key of a visit in the page.
+/// The placeholder in the page for the visit key.
 const KEY: &str = "{{key}}";
 
 /// Returns a file by its path.

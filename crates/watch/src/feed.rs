@@ -18,7 +18,7 @@ use tokio::time::Instant;
 /// canvases change without events.
 const REFRESH: Duration = Duration::from_millis(600);
 
-/// How long it waits at most, when one frame after another shows nothing new.
+/// How long the host waits at most, when one frame after another shows nothing new.
 const MAX_REFRESH: Duration = Duration::from_millis(2_400);
 
 /// The pause between two frames, so that an animation does not keep the app busy with screenshots.
@@ -28,7 +28,7 @@ const FRAME_PAUSE: Duration = Duration::from_millis(80);
 const RETRY: Duration = Duration::from_millis(500);
 
 /// How long a request for events waits. Then the turn is read again: a turn that a command took
-/// becomes one that stays without an event.
+/// becomes a lasting one without an event.
 const EVENT_WAIT: Duration = Duration::from_secs(1);
 
 /// The number of old records at the start of the log. A command has two, and one more if it stored
@@ -39,10 +39,10 @@ const HISTORY: u64 = 1_500;
 const PAGE: u64 = 250;
 
 /// The minimum time between two requests for events, so that the begin and the end of a short
-/// command come together.
+/// command arrive together.
 const EVENT_INTERVAL: Duration = Duration::from_millis(60);
 
-/// The minimum time between two readings of the turn that no event asks for.
+/// The minimum time between two reads of the turn that no event calls for.
 const TURN_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Part of the feed of a session.

@@ -129,7 +129,7 @@ impl Log {
         at.is_ok_and(|at| self.entries[at].outcome.is_some())
     }
 
-    /// Adds a stored tree to its command. Trees are written behind the commands, with the time at
+    /// Adds a stored tree to its command. Trees are written after the commands, with the time at
     /// which they were captured.
     fn add_tree(&mut self, event: &Event) {
         let begun = |entry: &&mut LogEntry| entry.outcome.is_some() && entry.at <= event.ts;

@@ -1,4 +1,4 @@
-//! Past steps: the picture where somebody watched, otherwise the tree that the session log has.
+//! Past steps: the picture where somebody watched, otherwise the tree in the session log.
 
 use crate::board::Board;
 use crate::remote::Remote;

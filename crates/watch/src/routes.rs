@@ -111,7 +111,7 @@ impl Site {
     fn enter(&self, token: &str) -> Result<Response<Body>, Refusal> {
         let visit = self.gate.admit(token)?;
         let mut response = answer(StatusCode::OK, HTML, bundle::page(&visit.key));
-        // Only letters, digits and our own punctuation.
+        // The value has only letters, digits and our own punctuation.
         if let Ok(cookie) = HeaderValue::from_str(&self.gate.set_cookie(&visit)) {
             response.headers_mut().insert(SET_COOKIE, cookie);
         }

@@ -59,7 +59,7 @@ impl Frame {
 pub(crate) struct AddedFrame {
     /// The step that the frame shows.
     pub(crate) step: Option<u64>,
-    /// The steps whose screenshot was dropped for it.
+    /// The steps whose screenshot was dropped for the new one.
     pub(crate) dropped: Vec<u64>,
 }
 

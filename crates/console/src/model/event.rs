@@ -16,7 +16,7 @@ pub(crate) struct FeedEvent {
     pub(crate) kind: String,
     /// The originator; `None` for the daemon.
     pub(crate) from: Option<String>,
-    /// The agent that it concerns.
+    /// The agent that the entry concerns.
     pub(crate) to: Option<String>,
     /// The text of a message or note.
     #[serde(default)]

@@ -92,7 +92,7 @@ pub struct Call {
 pub struct Grammar<'a> {
     /// Commands that run in this process.
     pub client_commands: ClientCommands,
-    /// The names of commands that only a shell has.
+    /// The names of commands that exist only on the command line.
     pub shell_only: &'a [&'static str],
     /// The session of the console.
     pub session: &'a str,
@@ -112,7 +112,7 @@ impl Grammar<'_> {
             return self.read_colon(line);
         }
         let mut words = stickpin_cmdline::split(line)?;
-        // A line copied from a shell.
+        // The line was copied from a shell.
         if words.first().is_some_and(|word| word == "stickpin") {
             words.remove(0);
         }
@@ -196,7 +196,7 @@ impl Grammar<'_> {
         Ok(Parsed::Command(Box::new(Call { definition, client_command, input, options })))
     }
 
-    /// Returns the command that a line names, if only a shell has it.
+    /// Returns the command that a line names, if it exists only on the command line.
     fn shell_command(&self, words: &[String], own: &[&'static CommandDefinition]) -> Option<&'static str> {
         let known = |name: &str| registry::find(name).is_some() || own.iter().any(|d| d.name() == name);
         let mut names = self.shell_only.iter().copied().chain(["watch"]).filter(|name| !known(name));
@@ -229,10 +229,10 @@ pub fn help() -> String {
 }
 
 impl Call {
-    /// Replaces `it` by the target that it refers to, and returns that target.
+    /// Replaces `it` with the target that it refers to, and returns that target.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` if nothing established it.
+    /// Returns `INVALID_ARGS` if there is no such target.
     pub fn resolve_it(&mut self, conversation: &Conversation) -> Result<Option<String>> {
         let target = conversation.target();
         let mut used = false;

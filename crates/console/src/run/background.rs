@@ -1,4 +1,4 @@
-//! Commands that serve beside the prompt until the console ends, such as `watch`.
+//! Commands that serve alongside the prompt until the console ends, such as `watch`.
 
 use serde_json::{Map, Value};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -16,7 +16,7 @@ pub(crate) struct Background {
 
 impl Background {
     /// Starts a command. Returns its response if it ends before it serves, and otherwise its first
-    /// lasting line as a response. Cancelling `call` ends it only until then.
+    /// lasting line as a response. Cancelling `call` ends the command only before that.
     pub(crate) async fn start(
         &self,
         command: &'static dyn ClientCommand,
@@ -62,7 +62,7 @@ impl Background {
     }
 }
 
-/// Returns the response of a task that was never aborted. A panic goes on in the caller.
+/// Returns the response of a task that was never aborted. A panic is resumed in the caller.
 fn of_task(ended: Result<Response, JoinError>) -> Response {
     ended.unwrap_or_else(|e| std::panic::resume_unwind(e.into_panic()))
 }

@@ -57,7 +57,7 @@ impl Executor {
         &self.setup
     }
 
-    /// The name of the session.
+    /// Returns the name of the session.
     pub(crate) fn session(&self) -> &str {
         self.setup.session.as_deref().unwrap_or(&self.setup.caller.own_session)
     }
@@ -91,7 +91,7 @@ impl Executor {
     }
 
     /// Joins the session as a member that only watches. Does nothing if there is no session yet, or
-    /// if an agent runs the console, because it is already a member.
+    /// if an agent runs the console, because the agent is already a member.
     ///
     /// # Errors
     /// Returns the errors of `turn join`, and those of finding or starting the daemon.
@@ -107,7 +107,7 @@ impl Executor {
         }
     }
 
-    /// Ends what serves beside the prompt, and then the membership. Returns the reason if one of
+    /// Ends what serves alongside the prompt, and then the membership. Returns the reason if one of
     /// them failed. A session that is gone has no members.
     pub(crate) async fn leave(&self) -> Option<Error> {
         let failed = self.background.end().await.into_iter().find_map(|response| response.error);
@@ -153,8 +153,8 @@ impl Executor {
         self.setup.client.call(request, CancellationToken::new()).await
     }
 
-    /// Runs one line until it ends or serves beside the prompt. When this returns, its entry is in
-    /// the conversation.
+    /// Runs one line until it ends or serves alongside the prompt. When this returns, its entry is
+    /// in the conversation.
     pub(crate) async fn run(&self, line: &str, cancel: CancellationToken) -> Outcome {
         let mut outcome = self.run_line(line, cancel).await;
         // A page that nobody can open any more is reported with the next line.
@@ -258,7 +258,7 @@ impl Executor {
 /// Creates the entry of a completed command.
 fn entry(call: &Call, response: &Response) -> Entry {
     let refs = response.refs.as_ref();
-    // A read that found one element establishes it, as an action does.
+    // A read that found one element makes that element the target of `it`, as an action does.
     let found = refs.and_then(|refs| match refs.issued[..] {
         [(first, last)] if first == last => Some(format!("@e{first}")),
         _ => None,

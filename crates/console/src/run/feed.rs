@@ -25,11 +25,11 @@ const MAX_TREE_BYTES: u64 = 8 << 20;
 /// Wakes the readers.
 #[derive(Debug, Default)]
 pub(super) struct Bells {
-    /// The tree.
+    /// Wakes the reader of the tree.
     pub(super) tree: Notify,
-    /// The turn.
+    /// Wakes the reader of the turn.
     pub(super) turn: Notify,
-    /// The log.
+    /// Wakes the reader of the log.
     pub(super) log: Notify,
 }
 
