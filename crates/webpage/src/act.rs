@@ -48,8 +48,8 @@ fn unknown(fault: impl Into<Error>) -> Error {
     fault.into().dispatched(Dispatched::Unknown)
 }
 
-/// Returns whether a dialog answered an input. Then the input arrived, and the page cannot answer
-/// any request now.
+/// Returns whether a dialog opened in response to an input. In that case, the input arrived, and
+/// the page cannot answer requests for now.
 fn opened_dialog(delivered: Result<(), TabError>) -> Result<bool> {
     match delivered {
         Ok(()) => Ok(false),

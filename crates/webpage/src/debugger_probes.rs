@@ -2,8 +2,8 @@
 //! closed shadow roots, what custom elements report through `ElementInternals`, and click
 //! listeners.
 //!
-//! Each request is about few elements, sent for all of them at once, and bounded. The results are
-//! kept per document, so that locating an element uses the same roles and names as the last
+//! Each request concerns few elements, is sent for all of them at once, and is bounded. The results
+//! are kept per document, so that locating an element uses the same roles and names as the last
 //! capture.
 
 mod internals;
@@ -54,8 +54,8 @@ impl DebuggerProbes {
     }
 
     /// Adds closed shadow roots and the reports of custom elements to the columns of a document.
-    /// For closed roots, the document is walked again with `question`. A capture requests
-    /// everything again; with `only`, just that element is requested and the rest is reused.
+    /// For closed roots, the document is walked again with `expression`. A capture requests
+    /// everything again; with `target`, only that element is requested and the rest is reused.
     ///
     /// # Errors
     /// See [`TabError`].

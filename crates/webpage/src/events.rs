@@ -193,7 +193,7 @@ fn page(tab: &mut TabState, session: &str, name: &str, params: &RawValue) -> Opt
                 && frame.session == session
             {
                 // The frame continues in another process; the events of its new session follow or
-                // came already.
+                // have already arrived.
                 frame.world = None;
             }
             tab.note_visible_change();
@@ -321,6 +321,6 @@ fn dialog_opening(client: &Client, state: &mut State, session: &str, root: &str,
         .default_answer(clip_to(&event.default_prompt.unwrap_or_default(), MAX_DIALOG));
     state.dialogs.push((root.to_owned(), dialog));
     state.show_dialogs();
-    // Wake every waiting command, in whichever tab.
+    // Wake every waiting command, in any tab.
     state.tabs.values_mut().for_each(TabState::note_visible_change);
 }

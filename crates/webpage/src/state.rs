@@ -63,7 +63,7 @@ impl SharedState {
         gone.await;
     }
 
-    /// Waits until `look` returns a value. Calls it now and after every event.
+    /// Waits until `read` returns a value. Calls `read` now and after every event.
     pub async fn until<T>(&self, mut read: impl FnMut(&State) -> Option<T>) -> T {
         let mut version = self.version.subscribe();
         loop {

@@ -44,8 +44,8 @@ pub struct World {
     pub(crate) frame: String,
     /// The id of the parent frame.
     pub parent: Option<String>,
-    /// The position of the frame, stable over loads: empty for the top frame, else indices such as
-    /// `0` or `0/2`.
+    /// The position of the frame, stable across loads: empty for the top frame, else indices such
+    /// as `0` or `0/2`.
     pub(crate) path: String,
     /// The URL of the document.
     pub url: String,

@@ -74,7 +74,7 @@ async fn read_code(page: &Page, world: &World, id: u64) -> Result<InputOutcome> 
 /// Sends the keys that select everything. Returns whether a dialog opened.
 async fn select_all(page: &Page, world: &World) -> Result<bool> {
     keyboard::press_key(page, command(), &keys::key("a")?).await?;
-    // Editors render the selection in a frame, and some fill their field with it then.
+    // Editors render the selection in a frame, and some fill their field with it only then.
     opened_dialog(page.tab.wait_frame(world).await)
 }
 

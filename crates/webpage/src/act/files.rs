@@ -26,7 +26,7 @@ const CHOOSER_TIMEOUT: Duration = Duration::from_millis(1500);
 /// reveal their drop zone only then.
 const DROP_HOVER_FRAMES: usize = 6;
 
-/// The answer of `fileInput(id)`. `id` is 0 when the element takes no files.
+/// The answer of `fileInput(id)`. `id` is 0 when the element accepts no files.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct FileInputAnswer {
@@ -64,7 +64,7 @@ fn input_rerendered() -> Error {
         .hint("run `stickpin snapshot -i` to see the result, then upload again")
 }
 
-/// Returns which files an element takes; `None` if it takes none.
+/// Returns which files an element accepts; `None` if it accepts none.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` when the element is gone.

@@ -156,7 +156,8 @@ pub(crate) async fn type_text(
     Ok(input_handled().delivery(delivery))
 }
 
-/// Returns whether typed text was stopped by the guard. Ends the watch for the text.
+/// Returns where typed text landed, which is known only if the guard stopped it. Ends the watch for
+/// the text.
 pub(crate) async fn text_landed(page: &Page, world: &World) -> Result<Delivery> {
     let verdict = ignore_gone_document(page.tab.call::<Option<PressVerdict>>(world, "endText", NONE).await)?;
     Ok(verdict.flatten().map_or(Delivery::Unknown, PressVerdict::landed))

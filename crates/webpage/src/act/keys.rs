@@ -165,7 +165,7 @@ pub(crate) fn apply_shift(key: Key) -> Key {
     character(shift_pair(c).map_or(c, |(_, shifted)| shifted))
 }
 
-/// Modifiers as a bit set of the protocol.
+/// Returns modifiers as a bit set of the protocol.
 pub(crate) fn bits(modifiers: Modifiers) -> u32 {
     modifier_keys(modifiers).into_iter().map(|(_, bit)| bit).sum()
 }

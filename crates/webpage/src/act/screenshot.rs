@@ -58,7 +58,8 @@ pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Res
     ScreenshotImage::from_png(decode(&picture)?, area)
 }
 
-/// Begins to take a picture of the viewport, which the browser does beside the following calls.
+/// Begins to take a picture of the viewport, which the browser does in parallel with the following
+/// calls.
 ///
 /// The browser draws its next frame for it and encodes the frame outside of the page. Neither the
 /// layout of the page nor the coordinates of an input change meanwhile.

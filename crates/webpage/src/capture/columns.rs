@@ -124,7 +124,7 @@ impl Columns {
         self.wire.custom.iter().filter_map(|&row| Some((row, *self.id.get(row as usize)?)))
     }
 
-    /// Ids of elements that may have a closed shadow root.
+    /// Returns the ids of elements that may have a closed shadow root.
     pub(crate) fn hosts(&self) -> impl Iterator<Item = u64> {
         self.wire.hosts.iter().copied()
     }

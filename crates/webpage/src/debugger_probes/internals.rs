@@ -106,7 +106,7 @@ fn read(node: cdp::AxNode) -> Option<SelfDescription> {
     Some(said)
 }
 
-/// Flags come as booleans, words or numbers.
+/// Converts a flag, which is a boolean, a word or a number.
 fn flag_value(value: &Value) -> bool {
     match value {
         Value::Bool(yes) => *yes,

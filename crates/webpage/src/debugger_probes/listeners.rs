@@ -20,7 +20,7 @@ const DOCUMENT_GROUP: &str = "stickpin-document";
 /// The events that a press causes.
 const PRESSES: [&str; 3] = ["click", "mousedown", "pointerdown"];
 
-/// The maximum number of rows below an element that listens for its own sake. Above this, it
+/// The maximum number of rows below an element that listens on its own behalf. Above this, it
 /// listens for its descendants.
 const MAX_ROWS_BELOW: usize = 40;
 
@@ -28,8 +28,8 @@ const MAX_ROWS_BELOW: usize = 40;
 pub(crate) type PendingListeners = Vec<(World, Reply<cdp::GetEventListeners>)>;
 
 /// Returns the document as an object of the page's own world. Through an object of another world,
-/// the browser would build the answer there. A page whose garbage is collected meanwhile then
-/// crashes (Chromium 156).
+/// the browser would build the answer there. If the garbage of the page is collected meanwhile, the
+/// page crashes (Chromium 156).
 async fn page_world_object(tab: &Tab, world: &World, object_id: String) -> Result<Option<String>, TabError> {
     let described = call_one(tab, world, cdp::DescribeNode { object_id, depth: 0 }).await?;
     let Some(backend_node_id) = described.map(|d| d.node.backend_node_id) else { return Ok(None) };
@@ -91,9 +91,9 @@ impl DebuggerProbes {
         Ok(outdated)
     }
 
-    /// Returns whether the same elements still listen. With `none_added`, the browser counted no
-    /// new listener, so the request is needed only if there were listeners before. A removed
-    /// listener counts until garbage is collected.
+    /// Returns whether the same elements still listen. With `count_unchanged`, the browser counted
+    /// no new listener, so the request is needed only if there were listeners before. A removed
+    /// listener is counted until it is garbage-collected.
     ///
     /// # Errors
     /// See [`TabError`].
@@ -254,8 +254,8 @@ pub(super) fn mark(columns: &mut Columns, listening: &HashSet<u64>) {
         let may_be_pressable = match outer[row] {
             PressableAncestor::None => true,
             // The outer row has other content, so a press on this row differs from a press on the
-            // outer one. An outer row that only has a hand cursor may have it while the pointer is
-            // there.
+            // outer one. An outer row that only has a hand cursor may have it only while the
+            // pointer is there.
             PressableAncestor::Whole(whole) => {
                 matches!(role, Some(Role::Generic | Role::Image))
                     && (!has_listener[whole] || rest[whole] > content[row])

@@ -27,7 +27,7 @@ pub(crate) struct Guard {
     copied: bool,
 }
 
-/// A guard in the form that the script takes.
+/// A guard in the form that the script accepts.
 #[derive(Debug, Clone, Serialize)]
 #[serde(untagged)]
 pub(crate) enum GuardArgument {
@@ -50,8 +50,8 @@ impl Guard {
     }
 }
 
-/// Groups numbers into sorted ranges: first and last, flattened. Numbers at most `apart` from each
-/// other share a range.
+/// Groups numbers into sorted ranges: first and last, flattened. Numbers at most `max_gap` apart
+/// share a range.
 pub(crate) fn ranges(numbers: impl Iterator<Item = u64>, max_gap: u64) -> Vec<u64> {
     let mut numbers: Vec<u64> = numbers.collect();
     numbers.sort_unstable();

@@ -51,7 +51,7 @@ pub struct Page {
     pub(crate) last_event_reported: u64,
     /// An evaluated expression whose promise has not settled.
     pub(crate) pending_evaluation: Option<PendingEvaluation>,
-    /// Knowledge about documents that their scripts cannot see.
+    /// Facts about documents that their scripts cannot see.
     pub(crate) probes: DebuggerProbes,
     /// The number of nodes in the last walk.
     pub(crate) node_count: usize,
@@ -93,7 +93,7 @@ impl Page {
         }
     }
 
-    /// Returns the place of an element; `None` when its document is gone.
+    /// Returns the document and the id of an element; `None` when its document is gone.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the tab is gone.
@@ -101,7 +101,7 @@ impl Page {
         Ok(self.tab.world(handle.scope)?.map(|world| DocumentElement { world, id: handle.id }))
     }
 
-    /// Returns the place of an element that was located a moment ago.
+    /// Returns the document and the id of an element that was located a moment ago.
     ///
     /// # Errors
     /// Returns `ELEMENT_NOT_FOUND` when the document is gone, and otherwise the errors of
@@ -158,7 +158,7 @@ pub async fn capture(page: &mut Page, request: CaptureRequest<'_>) -> Result<Cap
     let mut attempt = 1;
     loop {
         page.wait_until_parsed().await?;
-        // Read the counter first, so that a change during the walk counts as a change since.
+        // Read the counter first, so that a change during the walk counts as a change since then.
         let activity = page.tab.read(|tab| tab.activity)?;
         // Retry when a frame is replaced during the walk, but do not let a frame that never rests
         // block the capture.

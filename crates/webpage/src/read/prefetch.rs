@@ -55,7 +55,7 @@ impl<T> FreshAnswer<T> {
         Ok(Self { activity: page.tab.read(|tab| tab.activity)?, at: Instant::now(), answer })
     }
 
-    /// Returns the answer, unless an event was reported since or too much time passed.
+    /// Returns the answer, unless an event was reported since then or too much time passed.
     pub(crate) fn if_fresh(self, page: &Page) -> Result<Option<T>> {
         let same = page.tab.read(|tab| tab.activity == self.activity)?;
         Ok((same && self.at.elapsed() < ANSWER_VALIDITY).then_some(self.answer))

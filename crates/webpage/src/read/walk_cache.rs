@@ -6,8 +6,8 @@
 //! differs, are the documents walked.
 //!
 //! The counts kept are those from before the walk. A change during or after the walk makes the next
-//! check fail, never pass. `agent/script/read/unchanged.js` says what is compared inside, and why
-//! nothing else is needed.
+//! check fail, never pass. `agent/script/read/unchanged.js` explains what is compared inside, and
+//! why nothing else is needed.
 
 use crate::agent::{AimAnswer, GLOBAL};
 use crate::capture::{Columns, DocumentCapture, assemble};
@@ -95,7 +95,7 @@ impl PageWalk {
                 .all(|(d, w)| d.scope == w.scope && d.frame_path == w.path && d.seal != 0)
     }
 
-    /// Returns whether a document has reported a change since.
+    /// Returns whether a document has reported a change since the walk.
     pub(crate) fn is_outdated(&self, tab: &TabState) -> bool {
         let mut known_worlds = tab.frames.values().filter_map(|f| f.world.as_ref());
         let later = |w: &Known| self.documents.iter().any(|d| d.scope == w.scope && w.changes > d.changes);
@@ -112,7 +112,7 @@ impl PageWalk {
     }
 }
 
-/// The needs of the caller of a walk.
+/// What the caller of a walk requires.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct WalkRequest<'a> {
     /// Elements to report as hidden rather than gone.
@@ -150,7 +150,7 @@ struct PendingWalk {
     listening: Option<PendingListeners>,
 }
 
-/// The largest distance of two watched ids in one range.
+/// The largest distance between two watched ids in one range.
 const MAX_RANGE_GAP: u64 = 16;
 
 /// The page as it is now.
@@ -158,7 +158,7 @@ const MAX_RANGE_GAP: u64 = 16;
 pub(crate) struct CurrentPage<'a> {
     /// The walk; `None` when the one wanted element is gone.
     pub(crate) walked: Option<&'a PageWalk>,
-    /// The point to aim at in that element, if it came along.
+    /// The point to aim at in that element, if the answer included it.
     pub(crate) aimed: Option<FreshAnswer<AimAnswer>>,
 }
 
@@ -167,7 +167,7 @@ pub(crate) async fn current_page<'a>(
     page: &'a mut Page,
     walk_request: WalkRequest<'_>,
 ) -> Result<CurrentPage<'a>, TabError> {
-    // Read the counter before the walk: a change during the walk is a change since.
+    // Read the counter before the walk: a change during the walk is a change since then.
     page.read_ahead.note_capture(page.tab.read(|tab| tab.activity)?);
     let worlds = page.tab.worlds().await?;
     page.probes.retain_documents(&worlds);

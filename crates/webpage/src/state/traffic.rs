@@ -63,7 +63,7 @@ impl LoggedRequest {
         self.method == other.method && path(&self.url) == path(&other.url)
     }
 
-    /// Returns whether the request began or ended at or after `begun`, or is still pending.
+    /// Returns whether the request began or ended at or after `since`, or is still pending.
     pub(crate) fn overlaps_since(&self, since: Instant) -> bool {
         self.began >= since || self.end.as_ref().is_none_or(|(_, at)| *at >= since)
     }
@@ -85,13 +85,13 @@ impl TabState {
         }
     }
 
-    /// Returns the response status of the last document requested since then.
+    /// Returns the response status of the last document requested at or after `since`.
     pub fn document_status(&self, since: Instant) -> Option<u16> {
         self.traffic.iter().rev().find(|s| s.document && s.began >= since)?.status
     }
 
-    /// Returns whether a navigation is pending, or a script's request that began since then and
-    /// that an action may have caused.
+    /// Returns whether a navigation is pending, or a script's request that began at or after
+    /// `since` and that an action may have caused.
     pub(crate) fn is_loading_since(&self, since: Instant) -> bool {
         let request = |s: &LoggedRequest| s.by_script && s.counts && s.end.is_none() && s.began >= since;
         self.navigating.is_some() || self.traffic.iter().any(request)

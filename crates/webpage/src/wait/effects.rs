@@ -68,8 +68,8 @@ pub async fn wait_for_effects(page: &mut Page, at_most: Duration, cancel: &Cance
     timeout(REACTION_TIMEOUT, reaction).await.unwrap_or(Ok(()))
 }
 
-/// Makes every document report changes at once, unless an effect was seen already. Otherwise, a
-/// change soon after another one is reported with a delay.
+/// Makes every document report changes at once, unless an effect has already been seen. Otherwise,
+/// a change soon after another one is reported with a delay.
 async fn report_changes_at_once(
     page: &Page,
     at_most: Duration,

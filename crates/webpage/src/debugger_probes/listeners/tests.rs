@@ -67,7 +67,7 @@ fn listener_among_siblings_in_a_pressable_is_pressable() {
         [(1, "row", false), (2, "cell", false), (3, "img", false), (2, "cell", false), (3, "text", false)];
     assert_eq!(pressed(&cells, &[1, 2, 3, 4]), [1, 3]);
     assert_eq!(pressed(&[(1, "clickable", true), (2, "generic", false), (3, "text", false)], &[1, 2]), [1]);
-    // If the outer element has only a hand cursor, which it may have only while the pointer is over
+    // The outer element has only a hand cursor, which it may have only while the pointer is over
     // it.
     assert_eq!(pressed(&[(1, "clickable", true), (2, "generic", false), (3, "text", false)], &[2]), [1, 2]);
     // Everything in a control is part of it.
