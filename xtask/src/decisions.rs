@@ -3,7 +3,7 @@
 use crate::Result;
 use crate::run::root;
 
-/// The largest number of words in a record. Measurements belong to `docs/performance.md`.
+/// The largest number of words in a record. Measurements belong in `docs/performance.md`.
 const MAX_WORDS: usize = 300;
 
 /// The lines that a record has, in this order. `Status` and `Date` have a value after the colon.

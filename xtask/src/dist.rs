@@ -5,7 +5,7 @@ use crate::run::{cargo, on_path, output, run, target_dir};
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// The target that it is built for.
+/// The target that the binary is built for.
 const TARGET: &str = "x86_64-unknown-linux-musl";
 
 /// Compilers for the allocator's C code for that target; either works.
@@ -14,7 +14,7 @@ const COMPILERS: &[&str] = &["musl-gcc", "x86_64-linux-musl-gcc"];
 /// A binary built with the shipped profile.
 pub struct Built {
     pub binary: PathBuf,
-    /// How it is linked, in one word.
+    /// How the binary is linked, in one word.
     pub linkage: &'static str,
 }
 

@@ -7,7 +7,7 @@ use std::process::Command;
 /// The longest line of a comment, in characters. Lines that contain an address may be longer.
 const WIDTH: usize = 100;
 
-/// First words of a doc comment that leave a reader without its subject.
+/// First words of a doc comment that leave the reader without a subject.
 const NO_SUBJECT: &[&str] = &["The same,", "The same for ", "The same where ", "The same once ", "It "];
 
 /// Names that were replaced by terms of the field and must not come back.
@@ -41,7 +41,7 @@ pub fn language() -> Result {
         faults.extend(found.into_iter().map(|(line, fault)| format!("{file}:{line}: {fault}")));
     }
     let pages = output(Command::new("git").current_dir(root()).args(["ls-files", "*.md"]))?;
-    // Texts of the product below `crates/` have widths of their own.
+    // Texts of the product below `crates/` have their own widths.
     let is_page = |page: &&str| {
         !page.starts_with("crates/") && !page.starts_with("fixtures/") && !GENERATED.contains(page)
     };

@@ -9,12 +9,12 @@ use std::process::Command;
 /// Checks format, clippy, rustdoc, all feature sets, comments, names, decisions, generated docs,
 /// dependencies, and the types of page scripts. Warnings are errors.
 pub fn lint() -> Result {
-    // First what takes a second.
+    // Run the checks that take a second first.
     run(&mut cargo(&["fmt", "--all", "--check"]))?;
     crate::language::language()?;
     crate::decisions::decisions()?;
     run(&mut cargo(&["clippy", "--workspace", "--all-targets", "--quiet", "--", "-D", "warnings"]))?;
-    // The default is all of them together, checked above.
+    // The default features are all of these together, checked above.
     for features in ["", "sim", "web", "linux", "formats"] {
         let args = ["clippy", "--package", "stickpin", "--bins", "--quiet", "--no-default-features"];
         run(cargo(&args).args(["--features", features, "--", "-D", "warnings"]))?;

@@ -35,8 +35,8 @@ pub fn run(command: &mut Command) -> Result {
     if status.success() { Ok(()) } else { Err(format!("`{line}` failed: {status}")) }
 }
 
-/// Runs a command that others run beside: its output is printed in one piece at its end. The error
-/// holds the end of it.
+/// Runs a command while others run. Prints its output in one piece when it ends; an error quotes
+/// the end of the output.
 pub fn run_beside(mut command: Command) -> Result {
     let line = words(&command);
     eprintln!("$ {line}");

@@ -50,8 +50,8 @@ pub fn setup() -> Result<Ready> {
     }
 }
 
-/// Installs the npm packages below the target folder, unless exactly these are there. Returns false
-/// if npm is missing.
+/// Installs the npm packages below the target folder, unless exactly these are already there.
+/// Returns false if npm is missing.
 fn npm() -> Result<bool> {
     if !on_path("npm") {
         eprintln!("setup: npm is missing here; tests that need its packages are skipped");
@@ -63,10 +63,10 @@ fn npm() -> Result<bool> {
     Ok(true)
 }
 
-/// Installs the packages of one manifest, unless exactly these are there.
+/// Installs the packages of one manifest, unless exactly these are already there.
 pub fn packages(from: &Path, to: &Path) -> Result {
     std::fs::create_dir_all(to).with_path(to)?;
-    // Written last, so that its presence means that the installation is complete.
+    // This file is written last, so that its presence means that the installation is complete.
     let done = to.join("installed.json");
     let lock = read(&from.join(NPM[1]))?;
     if is_current(&done, &lock) {

@@ -14,7 +14,7 @@ const COLLECTED: &str = "STICKPIN_SKIPPED";
 static PART_TIMES: Mutex<Vec<(String, u64)>> = Mutex::new(Vec::new());
 static SKIPPED: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// Runs a part of a run, and prints how long it took.
+/// Runs one part of the tasks, and prints how long it took.
 pub fn timed<T>(part: &str, work: impl FnOnce() -> Result<T>) -> Result<T> {
     let begin = Instant::now();
     let done = work();

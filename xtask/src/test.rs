@@ -18,7 +18,7 @@ const ALL: &str = "all";
 
 /// The number of tests that run concurrently on two cores. Most wait for a browser or a time limit,
 /// and use a third of a core. Tests on a desktop count as two, and large apps as more
-/// (`.config/nextest.toml`): beside four others they miss their time limits.
+/// (`.config/nextest.toml`): next to four others they miss their time limits.
 const TESTS_PER_TWO_CORES: usize = 5;
 
 /// Lints and runs the suites that need neither a browser nor a desktop.
@@ -75,8 +75,8 @@ fn all(collected: &Collected) -> Result {
         suites(cargo(&["nextest", "run", "--workspace", "--no-fail-fast", "--filterset", filter]))
     };
     // The suites mostly wait, for browsers, apps and time limits, and `bare` for its mirror and the
-    // disk; what computes runs beside them and yields to them. A failing part does not hide the
-    // others.
+    // disk; work that computes runs alongside them and yields to them. A failing part does not hide
+    // the others.
     std::thread::scope(|scope| {
         let bare = scope.spawn(|| {
             let mut command = bare_command()?;

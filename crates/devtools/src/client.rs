@@ -40,8 +40,8 @@ pub trait Sink: Send + 'static {
     fn lost(&mut self, reason: &str);
 }
 
-/// The maximum number of bytes of frames written at once: the amount a pipe takes without waiting
-/// for its reader.
+/// The maximum number of bytes of frames written at once: the amount that a pipe accepts without
+/// waiting for its reader.
 const MAX_BATCH_BYTES: usize = 64 << 10;
 
 type Answer = Result<Box<RawValue>, Refused>;

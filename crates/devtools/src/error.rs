@@ -58,7 +58,7 @@ const SESSION_NOT_FOUND: i64 = -32001;
 /// Prefixes of error messages about a target, taken from the browser's sources (Chromium 156).
 const TARGET_GONE: &str = include_str!("../refusals/target.txt");
 
-/// Prefixes of error messages about a document and its content. V8 says `Internal error` about a
+/// Prefixes of error messages about a document and its content. V8 reports `Internal error` for a
 /// script that was terminated, or whose document went away, while it ran.
 const DOCUMENT_GONE: &str = include_str!("../refusals/document.txt");
 

@@ -19,15 +19,15 @@ const MAX_IDLE_BUFFER: usize = 1 << 20;
 pub struct PipeReader<R> {
     source: R,
     buffer: Vec<u8>,
-    /// The number of bytes of `buffer` that have been handed out.
+    /// The number of bytes of `buffer` that have been returned.
     consumed: usize,
-    /// The number of bytes of `buffer` that contain no NUL or have been handed out.
+    /// The number of bytes of `buffer` that contain no NUL or have been returned.
     scanned: usize,
     max: usize,
 }
 
 impl<R: AsyncRead + Unpin> PipeReader<R> {
-    /// Reads from the pipe that the browser writes to.
+    /// Creates a reader of the pipe that the browser writes to.
     pub fn new(source: R) -> Self {
         Self::with_limit(source, MAX_FRAME)
     }
@@ -73,7 +73,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> FrameReader for PipeReader<R> {
 pub struct PipeWriter<W>(W);
 
 impl<W: AsyncWrite + Unpin> PipeWriter<W> {
-    /// Writes to the pipe that the browser reads from.
+    /// Creates a writer to the pipe that the browser reads from.
     pub fn new(pipe: W) -> Self {
         Self(pipe)
     }
@@ -81,7 +81,7 @@ impl<W: AsyncWrite + Unpin> PipeWriter<W> {
 
 impl<W: AsyncWrite + Unpin + Send + 'static> FrameWriter for PipeWriter<W> {
     async fn write(&mut self, frames: Vec<Vec<u8>>) -> io::Result<()> {
-        // In one piece, so that the browser wakes up once.
+        // Write in one piece, so that the browser wakes up once.
         let mut bytes = Vec::with_capacity(frames.iter().map(|frame| frame.len() + 1).sum());
         for frame in frames {
             bytes.extend_from_slice(&frame);

@@ -14,7 +14,7 @@ use std::process::Command;
 use std::thread::sleep;
 use std::time::Duration;
 
-/// The peer that runs next to ours, and the release that the table compares with.
+/// The peer, which is measured next to stickpin, and the release that the table compares with.
 const PEER: &str = "agent-device";
 const PACKAGE: &str = "agent-device@0.21.5";
 
@@ -27,7 +27,7 @@ const AGREEING_READINGS: usize = 5;
 const MAX_READINGS: usize = 60;
 
 /// Pause between presses. GTK 4 drops a press of a button that it still shows as pressed. The pause
-/// also lets an app become quiet, as while an agent thinks, so that it is read ahead.
+/// also lets an app become quiet, as it does while an agent thinks, so that it is read ahead.
 const PRESS_PAUSE: Duration = Duration::from_millis(700);
 
 /// Time to leave an app alone before it is pressed. Some show a message in their first seconds
@@ -84,9 +84,9 @@ pub fn measure(table: &mut Table, ours: &Tool, peers: Option<&Path>, runs: usize
     presses(table, ours, runs)
 }
 
-/// Measures presses, without and with waiting for their effect. Half of such a time is spent on
-/// waking up three or four processes, which varies by a fifth between presses. Presses therefore
-/// have more runs than other measurements.
+/// Measures presses, without and with waiting for their effect. Half of the time is spent on waking
+/// up three or four processes, which varies by a fifth between presses. Presses therefore have more
+/// runs than other measurements.
 fn presses(table: &mut Table, ours: &Tool, runs: usize) -> Result {
     let runs = runs * 3;
     for line in PRESSES.lines().filter(|line| !line.starts_with('#')) {

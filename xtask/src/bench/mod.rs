@@ -29,13 +29,13 @@ pub const PARTS: &[&str] = &["web", "watch", "mcp", "desktop", "replay", "sessio
 
 /// The options of `bench`.
 pub struct Options {
-    /// Run the peer too.
+    /// Whether to run the peer too.
     pub peers: bool,
-    /// Write the table.
+    /// Whether to write the table.
     pub write: bool,
     /// The number of counted runs of each command.
     pub runs: usize,
-    /// Measure only the rows of one part.
+    /// The only part to measure, if set.
     pub only: Option<String>,
     /// A binary to measure instead of building the shipped one.
     pub binary: Option<PathBuf>,

@@ -28,7 +28,7 @@ const OPENER: &str = "claude:opener";
 
 const HAND_OVER: [&str; 6] = ["turn", "release", "--status", "done", "--next-action", "go on"];
 
-/// Adds the rows of this part. `state` becomes the state directory of a daemon of its own.
+/// Adds the rows of this part. `state` becomes the state directory of a separate daemon.
 pub fn measure(table: &mut Table, binary: &Path, state: &Path, runs: usize) -> Result {
     let mut ours = Tool::stickpin(binary, state)?;
     // Its sessions are open at the end.
@@ -101,7 +101,7 @@ fn listing(table: &mut Table, ours: &Tool, runs: usize) -> Result {
     for n in 1..SESSIONS - LIVE {
         let folder = sessions.join(format!("s{n}"));
         std::fs::create_dir_all(folder.join("log")).with_path(&folder)?;
-        // Listing reads the metadata, and looks whether there is a log.
+        // Listing reads the metadata, and checks whether there is a log.
         std::fs::hard_link(sessions.join("s0").join(segment), folder.join(segment)).with_path(&folder)?;
         write(&folder.join("meta.json"), &meta.replace(name, &format!("\"name\":\"s{n}\"")))?;
     }
@@ -180,7 +180,7 @@ impl Waits {
 impl Drop for Waits {
     fn drop(&mut self) {
         for child in &mut self.0 {
-            // It may have ended already.
+            // The process may have ended already.
             let _ = child.kill();
             let _ = child.wait();
         }

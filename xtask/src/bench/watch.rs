@@ -1,6 +1,6 @@
 //! Measures what a viewer of `stickpin watch` costs the agent that drives the app. The viewer is an
 //! HTTP client that reads the stream and draws nothing, because a browser that draws on the same
-//! processor would be measured, too.
+//! processor would be measured too.
 
 use super::measure::{Tool, median, run_timed};
 use super::mib;
@@ -19,14 +19,14 @@ const COMMANDS: usize = 60;
 /// The number of commands in a row with or without a viewer.
 const BLOCK: usize = 20;
 
-/// The pauses between two commands: shorter than the pause after which a picture is taken, such
-/// that the next command finds a picture in flight, and longer than it takes.
+/// The pauses between two commands: one shorter than the pause before a picture is taken, one at
+/// which the next command finds a picture in flight, and one longer than a picture takes.
 const PAUSES: [u64; 3] = [50, 100, 300];
 
 /// The time for a viewer to have its first picture, and for the app to come to rest.
 const REST: Duration = Duration::from_millis(500);
 
-/// The number of viewers beside which the memory of the daemon is measured.
+/// The number of viewers with which the memory of the daemon is measured.
 const VIEWERS: usize = 10;
 
 /// Adds the rows of this part.
@@ -125,7 +125,7 @@ impl Page {
 
 impl Drop for Page {
     fn drop(&mut self) {
-        // It may have ended already. It holds no turn, so nothing is left behind.
+        // The program may have ended already. It holds no turn, so nothing is left behind.
         let _ = self.child.kill();
         let _ = self.child.wait();
     }

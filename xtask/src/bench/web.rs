@@ -150,8 +150,8 @@ impl ToolPair<'_> {
     }
 
     /// Returns the medians with a pause between the commands. A press takes about as long as a
-    /// frame. Without the pause each tool waits for frames that the other one leaves, and the first
-    /// run decides which is faster.
+    /// frame. Without the pause, each tool waits for frames that the other one leaves behind, and
+    /// the first run decides which is faster.
     fn measure_separately(&self, runs: usize, ours: &[&str], theirs: &[&str]) -> Result<(f64, Option<f64>)> {
         let after = |command: Command| {
             sleep(PRESS_PAUSE);

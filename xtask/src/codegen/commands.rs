@@ -112,7 +112,7 @@ fn arg_spelling(arg: &Arg) -> String {
     }
 }
 
-/// Returns what an argument outside the registry takes.
+/// Returns what an argument outside the registry accepts.
 fn arg_values(arg: &Arg) -> String {
     if !arg.get_action().takes_values() {
         return "switch".to_owned();

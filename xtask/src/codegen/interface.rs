@@ -28,7 +28,7 @@ pub(crate) fn kernel() -> Result<Option<(&'static str, String)>> {
 /// Returns a command of the nightly toolchain, whose rustdoc describes crates as data.
 fn nightly(args: &[&str]) -> Command {
     let mut cargo = Command::new("cargo");
-    // Set by the toolchain that runs this program.
+    // These are set by the toolchain that runs this program.
     cargo.env_remove("RUSTUP_TOOLCHAIN").env_remove("CARGO").arg("+nightly").args(args);
     cargo.current_dir(root());
     cargo

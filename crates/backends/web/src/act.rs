@@ -19,9 +19,9 @@ use tokio::time::timeout;
 /// kernel's own grace period.
 const RELEASE_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// Timeout for a page to resume after the answer was to stay on it. A browser that is navigated
-/// before it learns that the page stays mistakes that message for the answer to the new question,
-/// and does not navigate.
+/// Timeout for a page to resume after a dialog was answered with staying on it. If a navigation
+/// begins before the browser learns that the page stays, the browser mistakes that message for the
+/// answer to the new dialog, and does not navigate.
 const RESUME_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Aims at an element, after any pending navigation is committed.

@@ -64,7 +64,7 @@ async fn dismiss_repeated(tab: &Tab) -> Result<()> {
     }
 }
 
-/// Returns the reaction of the page's processes to a command within `patience`.
+/// Returns the reaction of the page's processes to a command within `limit`.
 async fn responsiveness(web: &DrivenBrowser, limit: Duration) -> Result<Responsiveness> {
     let has_dialog = |tab: &TabState| tab.dialog.as_ref().is_some_and(|d| d.kind != "beforeunload");
     if web.page.tab.read(has_dialog)? {
