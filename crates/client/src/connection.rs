@@ -118,7 +118,7 @@ impl Connection {
             }
             Err(e) => return Err(stickpin_kernel::io_error("connect to", state_dir.socket(), &e)),
         };
-        // Setting an option of an open socket.
+        // These calls only set options of an open socket.
         stream.set_read_timeout(Some(HELLO_TIMEOUT)).map_err(|e| unreadable(&e))?;
         stream.set_write_timeout(Some(ANSWER_ALLOWANCE)).map_err(|e| unreadable(&e))?;
         let hello = Hello { acknowledges: request.is_some(), ..Hello::current(state_dir.path()) };

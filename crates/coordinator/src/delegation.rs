@@ -95,7 +95,8 @@ impl Loans<'_> {
 
     /// Checks that an agent may administer the device of `session`: close it, open it again, set
     /// its limits, or lend it. `address` is the address of the app, if it is open. A member of a
-    /// child acts for the child. A person is never refused, and a child has no device of its own.
+    /// child acts for the child. Never refuses a person, nor a request about a child, which has no
+    /// device of its own.
     ///
     /// # Errors
     /// Returns the errors of [`Self::permit`].

@@ -71,7 +71,7 @@ impl Agents {
     /// Returns the agent behind a call from this process.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` when the caller gives itself an invalid name.
+    /// Returns `IDENTITY_INVALID` when the caller gives itself an invalid name.
     pub fn identify_in_process(&self, evidence: &Evidence) -> Result<Resolution> {
         self.identify(&ancestry(Some(std::process::id())), evidence)
     }
@@ -79,7 +79,7 @@ impl Agents {
     /// Returns the agent behind a call. `ancestry` is that of the client's process.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` when the caller gives itself an invalid name.
+    /// Returns `IDENTITY_INVALID` when the caller gives itself an invalid name.
     pub(crate) fn identify(&self, ancestry: &[Process], evidence: &Evidence) -> Result<Resolution> {
         if let Some(connection) = &evidence.connection {
             let mut connections = lock(&self.connections);

@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The most folders that an id leads through.
+/// The maximum number of subfolders that an id names.
 const MAX_FOLDERS: usize = 3;
 
 /// The desktop file of an app that can be started.

@@ -23,7 +23,7 @@ pub(crate) struct Reserve {
 }
 
 impl Reserve {
-    /// Allocates the reserve. If that fails, the store begins in an emergency.
+    /// Allocates the reserve. On a full disk, the store begins in an emergency instead.
     pub(crate) fn new(files: Arc<dyn Files>, state_dir: &Path) -> Result<Self> {
         let this = Self { files, state_dir: state_dir.to_path_buf(), emergency: AtomicBool::new(false) };
         let path = layout::reserve(state_dir);

@@ -81,7 +81,8 @@ impl From<Response> for ActAnswer {
 ///
 /// # Errors
 /// Returns `NOT_YOUR_TURN` before the person took the session, `STALE_REF` if the screenshot now
-/// shows something else, and the errors of the commands.
+/// shows something else, `INVALID_ARGS` for a text that is too long or a point outside the
+/// screenshot, and the errors of the commands.
 pub(crate) async fn perform(act: Act, board: &Board, remote: &Remote) -> Result<ActAnswer> {
     let (command, input) = match act {
         Act::Take => return take(board, remote).await,

@@ -87,7 +87,7 @@ impl Recorder {
                 let event = read(method, params)?;
                 let downloads = &mut self.browser_state.lock().downloads;
                 let notice = download_progress(downloads, &self.downloads, &event)?;
-                // Notify the driven tab, whichever tab caused the download.
+                // Notify every tab: the driven one reports the download, whichever tab caused it.
                 state.tabs.values_mut().for_each(|tab| tab.notice(notice.clone()));
             }
             _ => {}

@@ -54,8 +54,8 @@ pub(crate) fn find_chromium(configured: Option<&Path>, path: Option<&OsStr>) -> 
 /// `visibility` as shown.
 pub(crate) const MIN_VERSION: u32 = 134;
 
-/// Refuses a browser version that is too old. Takes the version text as the browser reports it, and
-/// accepts text without a version.
+/// Refuses a browser version that is too old. Expects the version text as the browser reports it,
+/// and accepts text without a version.
 ///
 /// # Errors
 /// Returns `TOOL_MISSING`, naming the version found and the version needed.

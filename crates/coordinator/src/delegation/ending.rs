@@ -150,8 +150,8 @@ impl Loans<'_> {
         Ok(next)
     }
 
-    /// Ends the loan of a child whose members have all disappeared. Returns the time until the next
-    /// check.
+    /// Closes a child whose members have all disappeared, and ends its loans. Returns the time
+    /// until the next check.
     pub(crate) fn end_gone(&self, child: &SessionAuthority) -> Result<Option<Duration>> {
         let meta = child.meta();
         if meta.parent.is_none() || meta.status != Status::Open || meta.members.is_empty() {
@@ -236,8 +236,8 @@ impl Loans<'_> {
         Ok(ended)
     }
 
-    /// Ends a loan and records what changed. Loans made from it pass to the lender before it ends,
-    /// so that a crash in between grants nothing twice.
+    /// Ends a loan and records what changed. Without `cascade`, loans made from it pass to the
+    /// lender before it ends, so that a crash in between grants nothing twice.
     pub(super) fn end_loan(
         &self,
         lender: &SessionAuthority,

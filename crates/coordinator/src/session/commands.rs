@@ -214,8 +214,8 @@ impl SessionAuthority {
     }
 }
 
-/// Waits until no command of the selected agents is running, at most for the drain time of the
-/// policy, and then cancels it. Returns the command that was running at the beginning.
+/// Waits until no command of the selected agents is running. Cancels those that still run after the
+/// drain time of the policy. Returns the command that was running at the beginning.
 pub(crate) async fn drain(
     session: &SessionAuthority,
     of: &(dyn Fn(&AgentId) -> bool + Sync),

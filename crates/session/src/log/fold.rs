@@ -160,7 +160,7 @@ impl SessionMeta {
         }
     }
 
-    /// Notes that the device of the session is gone. A child has none.
+    /// Notes that the device of the session is gone. A child session has none.
     fn lose_device(&mut self) {
         if self.status == Status::Open && self.parent.is_none() {
             self.status = Status::Interrupted;
