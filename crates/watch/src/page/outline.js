@@ -47,7 +47,7 @@ export function showOutline(outline) {
   filter();
 }
 
-/** The quoted name in a line, which stays when the states behind it change. */
+/** The quoted name in a line, which stays when the states after it change. */
 function nameOf(rest) {
   return /^ "(?:[^"\\]|\\.)*"/s.exec(rest)?.[0] ?? "";
 }
@@ -115,7 +115,7 @@ function place() {
 
 const levelOf = (row) => Number(row.getAttribute("aria-level"));
 
-/** Hides what is inside of folded rows, or, while something is looked for, everything but what was found and the rows
+/** Hides what is inside folded rows or, during a search, everything but what was found and the rows
  * around it. */
 function filter() {
   const wanted = find.value.trim().toLowerCase();

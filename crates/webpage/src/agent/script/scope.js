@@ -12,7 +12,7 @@ import { observe } from './changes.js';
 /** The document that is being read. */
 export let scope = null;
 
-/** Sets the document that is read from here on to that of `s`; null: none. */
+/** Sets the document that is read from now on to that of `s`; null: none. */
 export const enterScope = s => { scope = s; };
 
 /** Style sheet facts per document and root, kept while the number of rules in the sheets stays equal. */

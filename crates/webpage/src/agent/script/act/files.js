@@ -1,4 +1,4 @@
-// Files for the page: which input takes them, and where dropped files would land.
+// Files for the page: which input accepts them, and where dropped files would land.
 
 import {
   $closest, $contains, $isConnected, $listen, $matches, P, flatParent, idOf, later, nodeOf, shadowOf, tagOf,
@@ -7,7 +7,7 @@ import { hits, reaches, words } from './aim.js';
 import { DROPS, addressNow, contentChanged, entryChanged, guardAgain, takeGuard } from './guard.js';
 import { innermost } from './press.js';
 
-/** The input that takes the files meant for an element: the element itself, the input that it labels, or the only input
+/** The input that accepts files meant for an element: the element itself, the input that it labels, or the only input
  * inside it. */
 function fileInputOf(e) {
   const isOne = x => tagOf(x) === 'input' && x.type === 'file';
@@ -121,7 +121,7 @@ export function dropVerdict() {
   const changed = dropping.changed || (guard !== null && (guard.address !== addressNow() || guard.entries.some(entry => around(entry) && entryChanged(entry, DROPS))));
   if (guard !== null && !changed) {
     guardAgain(guard);
-    // The target may have been replaced by the element that takes the files.
+    // The target may have been replaced by the element that accepts the files.
     if (!$isConnected.call(target)) guard.target = null;
   }
   return { landed, taken, what: words(at), changed };

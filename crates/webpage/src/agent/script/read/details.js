@@ -172,7 +172,7 @@ function pictureAt(e, address) {
       // The fragment in a file of symbols identifies the symbol.
       path = url.protocol === 'blob:' ? url.href : url.pathname + url.search + (e instanceof SVGElement ? url.hash : '');
     } catch {
-      path = address; // no address, but it tells pictures apart all the same
+      path = address; // not a valid address, but it still tells pictures apart
     }
   }
   return path.length > SOURCE_LIMIT ? '…' + path.slice(-SOURCE_END) + '#' + fingerprint(e, path) : path;
