@@ -13,7 +13,7 @@ use stickpin_tree::{Handle, NodeId, Rect, Tree};
 pub struct Page {
     /// The address.
     pub url: String,
-    /// The title; empty if it has none.
+    /// The title; empty if the document has none.
     pub title: String,
 }
 
@@ -130,7 +130,7 @@ impl ScreenshotImage {
     }
 }
 
-/// A query about one element whose answer is not in the tree.
+/// A query about one element that the tree cannot answer.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Query {

@@ -1,4 +1,4 @@
-//! What a device does that lacks a facet, in one place: a default if there is one, else
+//! What a device that lacks a facet does instead, in one place: the default if there is one, else
 //! `UNSUPPORTED`.
 
 use crate::device::{Device, unsupported};

@@ -23,7 +23,7 @@ use tokio_util::sync::CancellationToken;
 pub struct DeviceInfo {
     /// The kind of the provider.
     pub kind: &'static str,
-    /// The opened app, for people: `Chromium 156`, `sim:shop`.
+    /// The name of the opened app, for people: `Chromium 156`, `sim:shop`.
     pub label: String,
     /// The identity grade of the device's handles.
     pub grade: IdentityGrade,
@@ -153,7 +153,8 @@ pub trait Device: Send + fmt::Debug {
     /// Locates the target of an input afterwards, as [`Device::locate`] does, if that is possible
     /// without reading the whole app. `performed` is the ticket of the input.
     ///
-    /// `None` also means that only a capture can tell. A vanished parent need not show.
+    /// `None` also means that only a capture can tell. The result need not show that a parent
+    /// vanished.
     ///
     /// # Errors
     /// Returns the errors of `capture`.

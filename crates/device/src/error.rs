@@ -1,4 +1,4 @@
-//! The error type of all surfaces: a code, a sentence that names the concrete thing, a hint, and
+//! The error type of all front ends: a code, a sentence that names the concrete thing, a hint, and
 //! whether anything may have reached the device.
 
 use schemars::JsonSchema;
@@ -19,7 +19,7 @@ macro_rules! codes {
             /// All codes.
             pub const ALL: &'static [ErrorCode] = &[$(ErrorCode::$variant,)*];
 
-            /// Returns the name of the code on every surface.
+            /// Returns the name of the code in every front end.
             #[must_use]
             pub const fn name(self) -> &'static str {
                 match self { $(ErrorCode::$variant => $name,)* }
@@ -195,15 +195,15 @@ codes! {
     Internal = "INTERNAL", 70, internal;
 }
 
-/// Whether anything may have reached the device before a command failed: decides if a retry is
-/// safe.
+/// Whether anything may have reached the device before a command failed, which decides whether a
+/// retry is safe.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Dispatched {
     /// Nothing was sent.
     #[default]
     No,
-    /// The first input was written; what became of it is not known.
+    /// The first input was sent; its effect is not known.
     Unknown,
 }
 
@@ -242,7 +242,7 @@ impl std::error::Error for Error {
     }
 }
 
-/// Compares everything that surfaces show, which excludes the source.
+/// Compares everything that front ends show, which excludes the source.
 impl PartialEq for Error {
     fn eq(&self, other: &Self) -> bool {
         let shown = |e: &Self| (e.code, e.dispatched);
@@ -302,7 +302,7 @@ impl Error {
 /// The result type of this workspace, with [`Error`] as the default error.
 pub type Result<T, E = Error> = std::result::Result<T, E>;
 
-/// Returns the error for an element that left the app after its ref was resolved.
+/// Returns the error for an element that disappeared after its ref was resolved.
 #[must_use]
 pub fn element_gone() -> Error {
     Error::element_not_found("the element is no longer in the app").hint("`stickpin snapshot -i`")

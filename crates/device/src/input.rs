@@ -141,15 +141,15 @@ impl HitResult {
     }
 }
 
-/// Names of keys that are longer than one character, as in `KeyboardEvent.key`. The space bar is
-/// passed to a device as a space. Every device knows all of these names.
+/// Key names longer than one character, as in `KeyboardEvent.key`. The space bar is passed to a
+/// device as a space. Every device knows all of these names.
 const KEY_NAMES: &str = "\
     Enter Tab Escape Backspace Delete Insert Home End PageUp PageDown ArrowUp ArrowDown ArrowLeft \
     ArrowRight Space ContextMenu CapsLock NumLock ScrollLock Pause PrintScreen AltGraph Shift \
     Control Alt Meta F1 F2 F3 F4 F5 F6 F7 F8 F9 F10 F11 F12 F13 F14 F15 F16 F17 F18 F19 F20 F21 F22 \
     F23 F24";
 
-/// Returns the names of keys that are longer than one character.
+/// Returns the key names longer than one character.
 pub fn key_names() -> impl Iterator<Item = &'static str> {
     KEY_NAMES.split_ascii_whitespace()
 }

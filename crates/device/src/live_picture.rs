@@ -11,7 +11,7 @@ const PNG: &[u8] = b"\x89PNG\r\n\x1a\n";
 /// The first bytes of a JPEG.
 const JPEG: &[u8] = b"\xff\xd8";
 
-/// A picture that is being taken. Does not borrow the device, so commands run meanwhile.
+/// A picture that is being taken. Does not borrow the device, so commands can run meanwhile.
 pub type PendingPicture = Pin<Box<dyn Future<Output = Result<LivePicture>> + Send>>;
 
 /// A picture of the viewport for a person who watches. Small rather than exact to the pixel.

@@ -8,7 +8,7 @@ use std::time::Duration;
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub struct SettleRequest {
-    /// How long nothing may change.
+    /// How long the app must remain unchanged.
     pub quiet: Duration,
     /// The maximum time to wait.
     pub cap: Duration,

@@ -12,7 +12,7 @@ const KIND: usize = 16;
 /// The maximum number of notices that a device keeps until they are reported.
 pub const MAX_NOTICES: usize = 64;
 
-/// Appends to a list; drops the oldest entry if there are `most` already.
+/// Appends to a list; drops the oldest entry if the list already has `most`.
 pub fn push_latest<T>(list: &mut VecDeque<T>, new: T, most: usize) {
     if list.len() == most {
         list.pop_front();

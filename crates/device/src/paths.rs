@@ -24,7 +24,7 @@ pub fn resolve_links(path: &Path) -> io::Result<PathBuf> {
     let mut at = path;
     loop {
         match at.symlink_metadata() {
-            // A dangling link could be written through: it fails to resolve, so it is not inside.
+            // A dangling link could be written through. It must not resolve, so it is not inside.
             Ok(_) => {
                 let mut real = at.canonicalize()?;
                 real.extend(rest.iter().rev());

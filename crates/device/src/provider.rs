@@ -15,19 +15,20 @@ pub trait Provider: Send + Sync + fmt::Debug {
     /// Returns the word before the colon in `open WHAT` and in `devices`: `web`, `sim`, `linux`.
     fn kind(&self) -> &'static str;
 
-    /// Returns whether `open WHAT` is meant for this provider. The first provider that claims it
-    /// opens it.
+    /// Returns whether `open WHAT` is meant for this provider. The first provider that claims
+    /// `what` opens it.
     fn claims(&self, what: &str) -> bool;
 
     /// Returns whether opening `what` starts something other than an installed app: a program by
-    /// its path, a command line, a terminal. Refused for callers that may only start installed
-    /// apps.
+    /// its path, a command line, a terminal. This is refused for callers that may only start
+    /// installed apps.
     fn starts_program(&self, _what: &str) -> bool {
         false
     }
 
     /// Returns the schema of the options that the provider reads, one field each. `open` refuses
-    /// all others, so that none is silently ignored. A provider without options writes nothing.
+    /// all others, so that none is silently ignored. A provider without options need not implement
+    /// this method.
     fn open_options(&self) -> &'static FieldSchema {
         static NONE: FieldSchema = FieldSchema::of::<NoOptions>();
         &NONE
@@ -47,8 +48,8 @@ pub trait Provider: Send + Sync + fmt::Debug {
     /// Returns the errors of `open`.
     async fn devices(&self) -> Result<Vec<DeviceEntry>>;
 
-    /// Returns the names of the apps that are installed here, running or not, as `open` takes them.
-    /// For completions: reads files and starts nothing.
+    /// Returns the names of the apps that are installed here, running or not, as `open` accepts
+    /// them. For completions: reads files and starts nothing.
     fn installed_apps(&self) -> Vec<String> {
         Vec::new()
     }

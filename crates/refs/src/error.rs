@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-/// The hint for every malformed ref, on every surface.
+/// The hint for every malformed ref, in every front end.
 pub const HINT: &str = "a ref looks like @e12, or @e12~s482913 with a pin: take the number after ~s from \
                         `refsGeneration` of the response that returned the ref, or omit the pin";
 

@@ -10,7 +10,7 @@ use stickpin_tree::Handle;
 /// What a device does between commands, and how its app ends. Every method has a default.
 #[async_trait]
 pub trait Lifecycle: Send {
-    /// Confines which of this machine's files the app may show to the given folders, from now on.
+    /// Limits the files of this machine that the app may show to the given folders, from now on.
     /// The limit covers addresses, links, frames, scripts and redirects. A device that opens no
     /// files by address has nothing to confine.
     ///
@@ -38,8 +38,8 @@ pub trait Lifecycle: Send {
     /// Reads the app after [`Lifecycle::idle_for_readahead`], so that a later capture or `locate`
     /// can prove that nothing has changed since.
     ///
-    /// `watch` is as in [`CaptureRequest`](crate::CaptureRequest). The call may be dropped when it
-    /// takes long. A failure is left for the next command to find.
+    /// `watch` is as in [`CaptureRequest`](crate::CaptureRequest). The call may be dropped if it
+    /// takes too long. A failure is left for the next command to find.
     async fn read_ahead(&mut self, _watch: &[Handle]) {}
 
     /// Returns how the app ended if it exited normally, for example because its last window was
@@ -55,7 +55,7 @@ pub trait Lifecycle: Send {
     fn act_begins(&mut self) {}
 
     /// Returns notices about the device itself since the last call, regardless of who acted: apps
-    /// that have left, features that stopped working. They are reported with the next response.
+    /// that have exited, features that stopped working. They are reported with the next response.
     /// Does not wait.
     fn device_notices(&mut self) -> Vec<Notice> {
         Vec::new()

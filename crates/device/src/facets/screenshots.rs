@@ -16,8 +16,8 @@ pub trait Screenshots: Send {
 
     /// Begins to take a picture of the viewport for a person who watches.
     ///
-    /// The app is driven on while the picture is taken, so the picture must not disturb an input
-    /// that arrives meanwhile. By default the picture is complete when this call returns.
+    /// Others continue to drive the app while the picture is taken, so taking it must not disturb
+    /// an input that arrives meanwhile. By default the picture is complete when this call returns.
     ///
     /// # Errors
     /// Returns the errors of [`Screenshots::screenshot`].

@@ -19,7 +19,7 @@ pub struct TabEntry {
     pub id: String,
     /// The address.
     pub url: String,
-    /// The title; empty if it has none.
+    /// The title; empty if the tab has none.
     pub title: String,
     /// Whether captures and actions go to this tab.
     pub active: bool,

@@ -69,7 +69,7 @@ pub struct Download {
 }
 
 impl Download {
-    /// Creates a download of which nothing was received yet.
+    /// Creates a download of which nothing has been received yet.
     #[must_use]
     pub fn new(name: String, state: DownloadState) -> Self {
         Self { name, received: 0, total: None, state }
