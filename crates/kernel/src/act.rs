@@ -31,7 +31,7 @@ use stickpin_device::{Error, ErrorCode, HitResult, Result};
 use stickpin_tree::{IdentityGrade, NodeRef, States};
 use tokio::time::Instant;
 
-/// The minimum time that a failed guard is retried: enough for an app that is re-rendering.
+/// The minimum time for which a failed guard is retried: enough for an app that is re-rendering.
 const GUARD_RETRY: Duration = Duration::from_millis(250);
 
 /// Brings a target into a state in which it can be acted on.

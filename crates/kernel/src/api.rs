@@ -1,5 +1,5 @@
-//! Requests, responses and their textual forms, shared by all surfaces. None of these values knows
-//! a session.
+//! Requests, responses and their textual forms, shared by all front ends. None of these values
+//! depends on an open session.
 
 pub(crate) mod command_definition;
 pub(crate) mod expectation;

@@ -99,7 +99,8 @@ pub(crate) struct HostInner {
     slots: Mutex<IndexMap<String, Arc<SessionSlot>>>,
     endings: Mutex<IndexMap<String, Error>>,
     pub(crate) running: AtomicUsize,
-    /// Held while `open` checks that no other session has the app, until its own is on record.
+    /// Held from the moment when `open` checks that no other session has the app until its own
+    /// session is on record.
     pub(crate) opening: Mutex<()>,
     /// Keeps the logs of recorded sessions if the configuration has no coordinator. Opened when the
     /// first recording begins or is read.
@@ -265,7 +266,7 @@ impl HostInner {
     /// Returns the provider that opens `what`.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` that lists what can be opened.
+    /// Returns `INVALID_ARGS`, which lists what can be opened.
     pub(crate) fn provider(&self, what: &str) -> Result<&Arc<dyn Provider>> {
         self.config.providers.iter().find(|p| p.claims(what)).ok_or_else(|| {
             let kinds: Vec<_> = self.config.providers.iter().map(|p| p.kind()).collect();

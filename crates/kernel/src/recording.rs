@@ -110,7 +110,7 @@ pub(crate) fn record_question_targets(
     cx.envelope.recorded_targets.extend(named);
 }
 
-/// Returns whether a question contains the content of a field that hides it.
+/// Returns whether a query contains the content of a field that hides it.
 fn tells_secret(cx: &mut Cx, entry: &'static Entry, input: &Map<String, Value>) -> bool {
     let Ok(tree) = cx.tree() else { return false };
     let hidden = tree.nodes().filter(|n| n.is(States::PROTECTED) && !n.value().is_empty());

@@ -127,7 +127,7 @@ list! {
     commands::session::identity::IdentityLink,
 }
 
-/// Returns the commands of this list, with those that no help lists.
+/// Returns all commands of the kernel, including those that help omits.
 #[must_use]
 pub fn commands() -> &'static CommandTable {
     static TABLE: LazyLock<CommandTable> = LazyLock::new(|| CommandTable::new(all()));

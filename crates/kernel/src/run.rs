@@ -1,4 +1,4 @@
-//! One command, from its turn to its response.
+//! One command, from its checkout to its response.
 
 pub(crate) mod arguments;
 pub(crate) mod authority;

@@ -11,8 +11,8 @@ impl CommandDefinition {
     /// Calls `to` for every target of an input, including nested ones, and replaces the target with
     /// the result, if any.
     ///
-    /// Arguments that do not fit the command's form are ignored: input validation reports them
-    /// later.
+    /// Arguments that do not fit the command's definition are ignored: input validation reports
+    /// them later.
     pub fn rewrite_targets(
         &self,
         input: &mut Map<String, Value>,

@@ -72,7 +72,7 @@ pub(crate) struct TargetState {
     /// The text that replaces a missing name.
     fallback_text: Option<Box<str>>,
     pub(super) states: States,
-    /// Whether the element takes text.
+    /// Whether the element accepts text.
     pub(crate) editable: bool,
     /// Whether the element can be on or off.
     checkable: bool,

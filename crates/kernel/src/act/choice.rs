@@ -31,13 +31,13 @@ struct OptionMatch {
     press: Option<Ref>,
     /// Whether the option was selected before.
     was_selected: bool,
-    /// Whether the list takes several options.
+    /// Whether the list accepts several options.
     multi_select: bool,
 }
 
 /// The list to select from.
 struct SelectionList {
-    /// The target that finds the list again: its ref, if it has one. The popup of a list may carry
+    /// The target that finds the list again: its ref, if it has one. The popup of a list may have
     /// the same name.
     target: Target,
     ready: ActionTarget,
@@ -96,8 +96,8 @@ pub(crate) async fn choose(
     chosen.map(|()| (list.ready, acted))
 }
 
-/// Closes a list that was opened without success, because an open list intercepts the next input. A
-/// failure is only logged: the original error is more useful.
+/// Closes a list that was opened for a failed selection, because an open list intercepts the next
+/// input. A failure is only logged: the original error is more useful.
 async fn fold(cx: &mut Cx, list: &ActionTarget, opener: Handle, older: &[Handle]) {
     let _under_way = cx.begin_operation();
     let folded = match cx.device() {

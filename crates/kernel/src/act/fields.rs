@@ -17,7 +17,7 @@ use tokio::time::Instant;
 /// How long a control may take to show its new state.
 const TOGGLE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The kind of value that a field takes.
+/// The kind of value that a field accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum FieldKind {
     /// Text.
@@ -39,10 +39,10 @@ enum ToggleState {
     DialogOpen,
 }
 
-/// Determines how the target's field takes this value. Sends nothing.
+/// Determines how to set the target's field to this value. Sends nothing.
 ///
 /// # Errors
-/// Returns the errors of resolving, and `INVALID_ARGS` when the field takes no value or not this
+/// Returns the errors of resolving, and `INVALID_ARGS` when the field accepts no value or not this
 /// one.
 pub(crate) async fn field_kind(
     cx: &mut Cx,

@@ -1,5 +1,5 @@
-//! The last steps of an action: check that the target takes the input, send it, and verify where it
-//! landed.
+//! The last steps of an action: check that the target accepts the input, send it, and verify where
+//! it landed.
 
 use crate::act;
 use crate::act::action_target::{ActionTarget, Actionability};
@@ -103,7 +103,7 @@ impl FailedAttempts {
     }
 }
 
-/// Checks that the target takes text.
+/// Checks that the target accepts text.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` when it does not, and `ELEMENT_DISABLED` when it is read-only.
@@ -120,7 +120,7 @@ pub(crate) fn check_editable(ready: &ActionTarget) -> Result<()> {
     Ok(())
 }
 
-/// Checks that the target takes a value: as text, or through a picker or slider that the device
+/// Checks that the target accepts a value: as text, or through a picker or slider that the device
 /// sets.
 ///
 /// # Errors
@@ -174,10 +174,9 @@ pub(crate) async fn press_target(
 
 /// Brings a target to where it can be acted on, and sends it one input.
 ///
-/// Starts over as long as the app has seen nothing of the input. That happens once when the device
-/// stopped the input on its way to another element, because the obstacle may have been moving, like
-/// a frame that scrolls into view. It happens a few times when the target re-rendered after it was
-/// last judged.
+/// Retries only while the app has received none of the input: once if the device stopped the input
+/// on its way to another element, because the obstacle may have been moving, like a frame that
+/// scrolls into view, and a few times if the target re-rendered after it was last judged.
 ///
 /// # Errors
 /// Returns the errors of [`act::wait_actionable`](crate::act::wait_actionable), [`send_to_target`]
@@ -247,7 +246,7 @@ async fn deliver(
     drop(under_way);
     let performed = match performed {
         Ok(performed) => {
-            // An action that the device did not accept or stopped in time reached nothing.
+            // An action that the device rejected, or stopped in time, reached nothing.
             let arrived = performed.handled && performed.delivery != Delivery::Changed { stopped: true };
             cx.dispatched.store(before || arrived, Ordering::Relaxed);
             cx.open_session()?.unfocused = performed.unfocused.then(|| words.to_owned());

@@ -1,4 +1,4 @@
-//! Locates the element of a target now, and judges whether it still is the intended one.
+//! Locates the element of a target now, and judges whether it is still the intended one.
 
 use crate::act::context_rule;
 use crate::api::target::{RefTarget, Target};
@@ -125,7 +125,7 @@ pub(super) async fn locate_and_judge(
     Err(never_stable(&found))
 }
 
-/// Judges whether an element still is the intended one. Also returns a changed heading that is only
+/// Judges whether an element is still the intended one. Also returns a changed heading that is only
 /// worth a warning.
 fn judge(cx: &mut Cx, place: &CurrentElement, found: &ResolvedTarget) -> Result<(Verdict, Option<String>)> {
     let records = cx.open_session()?.session.records(&place.tree);

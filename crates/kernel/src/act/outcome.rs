@@ -52,7 +52,7 @@ pub struct ActionOutput {
 }
 
 impl ActionOutput {
-    /// Creates the output of an act on a target.
+    /// Creates the output of an action on a target.
     pub(crate) fn new(did: &'static str, target: impl Into<String>) -> Self {
         Self { did: did.into(), target: target.into(), ..Self::default() }
     }
@@ -69,7 +69,7 @@ pub(crate) async fn begin_action(cx: &mut Cx, ready: &ActionTarget) -> Result<()
     record_opener(cx, ready)
 }
 
-/// Records the target of an act as the opener of the next popup.
+/// Records the target of an action as the opener of the next popup.
 ///
 /// # Errors
 /// Returns `SESSION_NOT_FOUND` when nothing is open.
@@ -247,7 +247,7 @@ fn tell_effects(
     context_rule::record_effects(cx, &before, after, ready.and_then(|ready| ready.handle))
 }
 
-/// Returns whether a wait ended together with its tab, and the session continues in another one.
+/// Returns whether a wait ended together with its tab while the session continues in another one.
 fn went_on<T>(cx: &mut Cx, waited: &Result<T>) -> bool {
     let gone = waited.as_ref().is_err_and(|e| e.code == ErrorCode::DeviceNotFound);
     let moved = if gone { navigation::process_ended_tabs(cx) } else { None };
@@ -288,7 +288,7 @@ async fn changed_target(cx: &mut Cx, ready: &ActionTarget) -> Result<(Option<Str
 }
 
 /// Returns the target's line without a capture, under the ref that named it, provided that the
-/// element still is what the ref was issued for, name included. A capture would keep that ref as
+/// element is still what the ref was issued for, name included. A capture would keep that ref as
 /// well.
 fn same_ref(cx: &mut Cx, ready: &ActionTarget, tree: &Arc<Tree>, node: NodeId) -> Result<Option<String>> {
     let Some((found, r)) = ready.found.as_ref().and_then(|found| Some((found, found.target_ref?))) else {

@@ -164,7 +164,7 @@ fn veto(cx: &mut Cx, opts: ActionOptions, e: Error) -> Result<()> {
     Ok(())
 }
 
-/// Locates the element at a point; `None` if no tree contains it, like the page around a short
+/// Locates the element at a point; `None` if no tree contains it, such as the page around a short
 /// body.
 ///
 /// # Errors

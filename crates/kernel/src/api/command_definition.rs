@@ -1,4 +1,4 @@
-//! The documented form of a command: its name, arguments and help as data.
+//! The definition of a command: its name, arguments and help as data.
 
 use crate::api::schema::{self, Field};
 use crate::api::spec::{Scope, Spec};
@@ -8,18 +8,18 @@ use serde_json::{Map, Value};
 use std::sync::OnceLock;
 use stickpin_device::{Error, FieldSchema, Result};
 
-/// The documented form of a command, from which help, docs, command lines and tool lists are
-/// generated. Commands outside the kernel can have one too.
+/// The definition of a command, from which help, docs, command lines and tool lists are generated.
+/// Commands outside the kernel can have one too.
 #[derive(Debug)]
 pub struct CommandDefinition {
-    /// The properties of the command that every surface needs.
+    /// The properties of the command that every front end needs.
     pub spec: Spec,
     schema: FieldSchema,
     fields: OnceLock<Vec<Field>>,
 }
 
 impl CommandDefinition {
-    /// Creates the form of a command whose arguments are the fields of `T`, annotated as
+    /// Creates the definition of a command whose arguments are the fields of `T`, annotated as
     /// [`Command`](crate::Command) describes.
     #[must_use]
     pub const fn of<T: JsonSchema>(spec: Spec) -> Self {
@@ -56,15 +56,15 @@ impl CommandDefinition {
     /// needs this only to refuse an input before it sends anything.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` that names the argument.
+    /// Returns `INVALID_ARGS`, which names the argument.
     pub fn check(&self, input: &Map<String, Value>) -> Result<()> {
         schema::check(self.spec.name, self.fields(), input)
     }
 
-    /// Deserializes an input into the struct that the form was made from.
+    /// Deserializes an input into the struct that the definition was made from.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` that names the argument.
+    /// Returns `INVALID_ARGS`, which names the argument.
     pub fn read<T: DeserializeOwned>(&self, input: Map<String, Value>) -> Result<T> {
         self.check(&input)?;
         T::deserialize(Value::Object(input).into_deserializer()).map_err(|e| self.unreadable(&e))

@@ -17,7 +17,7 @@ pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
 }
 
 /// Replaces a file atomically: writes a sibling file, syncs it and renames it. Creates the parent
-/// folder if it is missing. With `roots`, only inside one of these folders.
+/// folder if it is missing. With `roots`, writes only inside one of these folders.
 ///
 /// The data is on disk when this returns. A device or a pipe (`/dev/stdout`, `/dev/null`) is
 /// written to and never replaced.
@@ -31,7 +31,7 @@ pub fn write_within(roots: Option<&[PathBuf]>, path: &Path, bytes: &[u8]) -> Res
 
 /// Replaces a file like [`write_within`], with what `fill` writes.
 ///
-/// With `roots`, only inside one of these folders: links are resolved once, and a link that
+/// With `roots`, writes only inside one of these folders: links are resolved once, and a link that
 /// replaces a folder on the way afterwards is not followed.
 ///
 /// # Errors

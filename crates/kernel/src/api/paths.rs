@@ -1,4 +1,4 @@
-//! Resolution of path arguments, in one place for every surface.
+//! Resolution of path arguments, in one place for every front end.
 
 use crate::api::request::Caller;
 use crate::api::schema::text_schema;
@@ -122,7 +122,7 @@ impl Caller {
     }
 
     /// Returns a path as a reader in the caller's working directory would write it.
-    /// [`Caller::resolve_path`] leads from there to the same path.
+    /// [`Caller::resolve_path`] resolves the result to the same path.
     #[must_use]
     pub fn relative_path(&self, path: &Path) -> PathBuf {
         match path.strip_prefix(&self.cwd) {

@@ -37,7 +37,7 @@ pub struct Text {
     columns: Option<u16>,
     /// The fence word in the lines around the app's own lines.
     fence: Option<String>,
-    /// Whether a feed ends with where reading continues.
+    /// Whether the text of a feed ends with the position where reading continues.
     cursor: bool,
 }
 
@@ -71,8 +71,8 @@ impl Text {
         write!(self.out, "{line}").expect("writing to a string cannot fail");
     }
 
-    /// Adds how reading a feed ended, and where it continues: one record, or one of each session.
-    /// Only for readers whose front end does not show it elsewhere.
+    /// Adds how the read of a feed ended, and where reading continues: after one record, or after
+    /// one record of each session. Only for readers whose front end does not show it elsewhere.
     pub(crate) fn cursor(&mut self, status: &str, one: Option<u64>, of: &BTreeMap<String, u64>) {
         if self.cursor {
             let one = one.map(|seq| format!(", cursorSeq {seq}")).unwrap_or_default();
@@ -117,7 +117,7 @@ impl Text {
         }
     }
 
-    /// Adds lines that `tree` already rendered; adds nothing for an empty block.
+    /// Adds lines that `tree` has already rendered; adds nothing for an empty block.
     pub fn block(&mut self, block: &str) {
         if !block.is_empty() {
             self.line(block.trim_end_matches('\n'));

@@ -1,4 +1,4 @@
-//! Requests and responses, identical on every surface.
+//! Requests and responses, identical in every front end.
 
 use crate::api::expectation::Expectation;
 use crate::api::secret::Secret;
@@ -127,7 +127,7 @@ impl Caller {
 pub struct Render {
     /// Text, JSON or both.
     pub format: Format,
-    /// Whether header lines name the generation. Clients that pin by themselves do not need it.
+    /// Whether header lines name the generation. Clients that pin refs themselves do not need it.
     pub header: bool,
     /// The maximum size of the text in bytes; the command's own limit by default.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -138,11 +138,11 @@ pub struct Render {
     /// program reads it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<u16>,
-    /// A word that the app cannot know, for fences around the app's own lines. For readers that
+    /// A word that the app cannot know, for fences around the app's own lines. Set for readers that
     /// receive them mixed with ours. Different for each request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fence: Option<String>,
-    /// Whether the text of a feed ends with how the read ended and where reading continues. For
+    /// Whether the text of a feed ends with how the read ended and where reading continues. Set for
     /// readers that have no other place for it.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cursor: bool,
@@ -234,7 +234,7 @@ pub struct Response {
     /// The pending dialog of the app.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialog: Option<Dialog>,
-    /// The path of a screenshot that this command wrote, for surfaces that can show images.
+    /// The path of a screenshot that this command wrote, for front ends that can show images.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub image: Option<PathBuf>,
     /// A problem with the session log; absent if there is none.
@@ -269,7 +269,8 @@ pub enum LogStatus {
 }
 
 impl Response {
-    /// Takes the output as a type, such as [`Command::Output`](crate::Command::Output).
+    /// Takes the output, deserialized as a type such as
+    /// [`Command::Output`](crate::Command::Output).
     ///
     /// # Errors
     /// Returns the error of the response, and `INTERNAL` for an output of another type.

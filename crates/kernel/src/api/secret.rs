@@ -11,7 +11,7 @@ use std::fmt;
 /// The replacement for a secret.
 pub(crate) const MASK: &str = "•••";
 
-/// The number of matching characters that identify a secret which a response cuts short.
+/// The number of matching characters that identify a secret in a response that truncates it.
 const MIN_PREFIX: usize = 12;
 
 /// The minimum length of a secret that is also replaced inside words; shorter ones would match

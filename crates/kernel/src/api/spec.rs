@@ -1,4 +1,4 @@
-//! The properties of a command that every surface needs, as data.
+//! The properties of a command that every front end needs, as data.
 
 use schemars::JsonSchema;
 use serde::Serialize;
@@ -87,10 +87,10 @@ impl Spec {
 }
 
 /// The arguments with which a front end follows a command. The front end waits for the next
-/// entries, prints them, and repeats the command from there on. The output contains the entries as
-/// `events`, each with its `seq`, the position after them as `cursorSeq`, and `closed` when no
-/// further entries can come. An output with entries of several sessions contains the position in
-/// each session as `cursors` instead.
+/// entries, prints them, and repeats the command from that position. The output contains the
+/// entries as `events`, each with its `seq`, the position after them as `cursorSeq`, and `closed`
+/// when no further entries can come. An output with entries of several sessions contains the
+/// position in each session as `cursors` instead.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Follow {
     /// The flag that makes the command wait for an entry.
@@ -107,9 +107,10 @@ pub struct Follow {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Effect {
-    /// The command only looks.
+    /// The command only reads.
     Reads,
-    /// The command may change something: it is written to the journal before the device is touched.
+    /// The command may change something: it is written to the session log before the device is
+    /// used.
     Mutates,
 }
 

@@ -125,7 +125,7 @@ fn point(text: &str) -> Option<Target> {
 /// complete target.
 ///
 /// # Errors
-/// Returns why the text before the first equals sign is not a target, or `None` without such a
+/// Returns why the text before the first equals sign is not a target, or `None` if there is no such
 /// sign.
 pub(crate) fn parse_assignment_target(text: &str) -> Result<(Target, usize), Option<Error>> {
     let mut first = None;

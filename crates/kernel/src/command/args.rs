@@ -63,7 +63,7 @@ impl JsonSchema for OptionalValue<PathArg> {
     }
 }
 
-/// Whether a response says what was seen since the act.
+/// Whether a response reports what was observed since the action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Receipt {
@@ -160,7 +160,7 @@ pub struct ActOptions<'c> {
 }
 
 /// Declares a command that acts on the app: the struct gets the arguments that all actions share,
-/// `new()` and `how()`.
+/// `new()` and `action_options()`.
 ///
 /// The command's own fields come first, so that help lists them first. A field with a default
 /// (`count: u8 = 1`) is not an argument of `new()`.

@@ -18,7 +18,7 @@ pub(crate) struct Begun {
 }
 
 impl Begun {
-    /// Returns the sequence number of the record of the command's begin.
+    /// Returns the sequence number of the record of the command's beginning.
     pub(crate) fn seq(&self) -> u64 {
         self.ticket.command().seq()
     }
@@ -72,7 +72,7 @@ impl CommandDefinition {
         self.summarize_for(input, &CommandRedactor { secrets: Vec::new(), typed })
     }
 
-    /// Summarizes a call without the arguments that have their default, which say nothing.
+    /// Summarizes a call without the arguments that have their default value, which say nothing.
     pub(crate) fn summarize_for(&self, input: &Map<String, Value>, redactor: &dyn Redactor) -> String {
         let is_default = |name: &str, value: &Value| {
             self.fields().iter().any(|field| field.name == name && field.default.as_ref() == Some(value))

@@ -63,7 +63,7 @@ pub struct Cx {
     /// Ranges of refs that earlier steps of a batch issued. The caller knows them, whatever their
     /// pins say.
     pub(crate) batch_issued: Vec<(u32, u32)>,
-    /// Gets the id of the first command whose beginning is in the log.
+    /// Receives the id of the first command whose beginning is in the log.
     pub(crate) begun: Option<oneshot::Sender<CommandId>>,
 }
 
@@ -109,7 +109,7 @@ pub(crate) struct Envelope {
     pub(crate) unrecorded_effects: Option<(Arc<Tree>, Option<Handle>)>,
     /// What the targets were, for the recording.
     pub(crate) recorded_targets: Vec<RecordedTarget>,
-    /// The begin of the command in the session log, until its end is also there.
+    /// The beginning of the command in the session log, until its end is logged too.
     pub(crate) begun: Option<Begun>,
 }
 
@@ -225,7 +225,7 @@ impl Cx {
         live.ok_or_else(|| queue::not_open_error(name))
     }
 
-    /// Waits for a turn in a session.
+    /// Waits for the checkout of a session.
     pub(crate) async fn check_out(&mut self, slot: Arc<SessionSlot>, position: Position) -> Result<()> {
         self.checkout = Some(slot.mailbox.acquire(&slot.name, position, &self.cancel).await?);
         self.closing.send_replace(slot.closing.clone());
@@ -246,7 +246,7 @@ impl Cx {
         Ok(())
     }
 
-    /// Gives the turn back.
+    /// Returns the checkout.
     pub(crate) fn check_in(&mut self) {
         self.closing.send_replace(CancellationToken::new());
         if let Some(checkout) = self.checkout.take() {
@@ -254,11 +254,11 @@ impl Cx {
         }
     }
 
-    /// Yields the turn to all commands that wait for this session. For commands that wait
-    /// themselves.
+    /// Yields the checkout to all commands that wait for this session. For commands that are
+    /// themselves waits.
     ///
     /// # Errors
-    /// Returns the errors of waiting for a turn.
+    /// Returns the errors of waiting for a checkout.
     pub(crate) async fn yield_checkout(&mut self) -> Result<()> {
         if let Some(slot) = self.slot.clone() {
             self.check_in();

@@ -22,7 +22,7 @@ pub struct TimeLimits {
 }
 
 /// A command of the registry. Its doc comment is the help text. Its fields with their doc comments
-/// are the arguments on every surface.
+/// are the arguments in every front end.
 ///
 /// Annotations on fields (`#[schemars(extend("x-positional" = 0))]`) define the spelling on a
 /// command line: `x-positional` is the position, `x-trailing` takes all that follows, and `x-short`
@@ -33,7 +33,7 @@ pub struct TimeLimits {
 /// [`PathArg`](crate::PathArg) has by itself (`"written"` if it is written), and `x-opens` an
 /// address or a file that the app goes to.
 pub trait Command: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
-    /// The properties of the command that every surface needs.
+    /// The properties of the command that every front end needs.
     const SPEC: Spec;
 
     /// The output.

@@ -17,7 +17,7 @@ type Parse = fn(Map<String, Value>, &CommandTable) -> serde_json::Result<Prepare
 /// The future of a running command.
 type RunFuture<'a> = Pin<Box<dyn Future<Output = Result<Box<dyn ErasedOutput>>> + Send + 'a>>;
 
-/// A command of the registry: its form, and the functions that run it.
+/// A command of the registry: its definition, and the functions that run it.
 #[derive(Debug)]
 pub struct Entry {
     definition: CommandDefinition,
@@ -25,7 +25,7 @@ pub struct Entry {
     effect: fn(&Map<String, Value>, &CommandTable) -> Effect,
 }
 
-/// Gives an entry the methods of its form.
+/// Gives an entry the methods of its definition.
 impl Deref for Entry {
     type Target = CommandDefinition;
 
@@ -49,7 +49,7 @@ impl Entry {
     /// Parses an input once for all later uses.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` that names the argument.
+    /// Returns `INVALID_ARGS`, which names the argument.
     pub(crate) fn prepare(&self, input: Map<String, Value>, commands: &CommandTable) -> Result<Prepared> {
         self.check(&input)?;
         (self.parse)(input, commands).map_err(|e| self.unreadable(&e))
@@ -59,7 +59,7 @@ impl Entry {
 /// A type-erased command with its arguments.
 pub(crate) struct Prepared {
     command: Box<dyn ErasedCommand>,
-    /// The input that it was parsed from.
+    /// The input that the command was parsed from.
     pub(crate) input: Map<String, Value>,
     /// Whether the command changes the app.
     pub(crate) effect: Effect,

@@ -20,7 +20,7 @@ pub struct WaitOutput {
     pub truth: String,
 }
 
-/// The base of all waits, which let other commands of the session run between their checks.
+/// The base of all waits. Waits let other commands of the session run between their checks.
 pub(crate) const WAIT: Spec = Spec { needs: &[Capability::Capture], ..Spec::SESSION };
 
 /// Returns the time limits of a wait of `ms` milliseconds.

@@ -15,7 +15,7 @@ pub struct Host {
     pub(crate) inner: Arc<HostInner>,
     /// The commands of the registry and those that were added.
     pub(crate) commands: CommandTable,
-    /// Those that were added.
+    /// The added commands.
     pub(crate) added: Arc<[&'static Entry]>,
 }
 

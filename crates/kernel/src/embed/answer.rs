@@ -6,7 +6,7 @@ use std::fmt;
 use std::ops::Deref;
 use stickpin_device::Result;
 
-/// The result of a successful command: its output, and the envelope that every surface shows.
+/// The result of a successful command: its output, and the envelope that every front end shows.
 ///
 /// Dereferences to the output. `Display` writes the text for a reader, such as an agent: quoted,
 /// bounded, and with refs that [`find`](Self::find) and commands accept.

@@ -29,9 +29,9 @@ static HANDLES: AtomicU64 = AtomicU64::new(1);
 
 /// One session of a [`Host`], by its name. It need not be open yet.
 ///
-/// Each handle is a client: its refs hold according to what it was shown, and it is notified of
-/// changes that it has not seen. Clones are the same client. Two calls of [`Host::session`] with
-/// one name return two distinct clients of one session.
+/// Each handle is a client: its refs are judged by what it was shown, and it is notified of changes
+/// that it has not seen. Clones are the same client. Two calls of [`Host::session`] with one name
+/// return two distinct clients of one session.
 ///
 /// The most common commands have methods; [`run`](Self::run) runs any command.
 #[derive(Debug, Clone)]
@@ -123,7 +123,7 @@ impl Session {
         self.on(target, Press::new)
     }
 
-    /// Replaces the content of a field, and checks that the field took it.
+    /// Replaces the content of a field, and checks that the field accepted it.
     pub fn fill(&self, target: impl IntoTarget, text: impl Into<String>) -> Call<'_, Fill> {
         self.on(target, |target| Fill { text: Some(text.into()), ..Fill::new(target) })
     }

@@ -10,7 +10,7 @@ pub trait Identities: Debug + Send + Sync {
     /// Issues a one-time code that links a connection to an agent.
     fn issue_code(&self, agent: &AgentId) -> IssuedCode;
 
-    /// Makes all requests over a connection come from the agent to which the code was issued.
+    /// Attributes all requests over a connection to the agent to which the code was issued.
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` for a code that is invalid, used or expired.

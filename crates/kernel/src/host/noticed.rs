@@ -1,4 +1,4 @@
-//! What the device noticed and no receipt reports.
+//! Notices of the device that no receipt has reported.
 
 use std::collections::VecDeque;
 use stickpin_device::{MAX_NOTICES, Notice, push_latest};
@@ -12,7 +12,8 @@ pub(crate) struct Noticed {
     /// Notices that the next action or its receipt gets, oldest first. Watchers look at them
     /// without taking them.
     pending: VecDeque<Notice>,
-    /// Console errors of which no receipt told, and how often each came in a row, oldest first.
+    /// Console errors that no receipt has reported, and how often each occurred in a row, oldest
+    /// first.
     console_errors: VecDeque<(String, usize)>,
 }
 
@@ -20,7 +21,7 @@ impl Noticed {
     /// Keeps notices for the next reader. Drops the oldest ones if there are too many.
     pub(crate) fn keep(&mut self, notices: Vec<Notice>) {
         for notice in notices {
-            // How often the app changed matters to nobody.
+            // The number of changes of the app is irrelevant.
             if notice != Notice::Changed || !self.pending.contains(&notice) {
                 push_latest(&mut self.pending, notice, MAX_NOTICES);
             }
@@ -41,8 +42,8 @@ impl Noticed {
         }
     }
 
-    /// Returns the last console errors of which no receipt told, oldest first, with how often each
-    /// came in a row.
+    /// Returns the last console errors that no receipt has reported, oldest first, with how often
+    /// each occurred in a row.
     pub(crate) fn console_errors(&self) -> Vec<(String, usize)> {
         let mut all = self.console_errors.clone();
         for notice in &self.pending {

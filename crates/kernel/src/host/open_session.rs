@@ -46,7 +46,7 @@ pub(crate) struct OpenSession {
     pub(crate) secrets: Vec<Secret>,
     /// The field that the last action filled without focusing it, in words.
     pub(crate) unfocused: Option<String>,
-    /// What the device noticed and no receipt has reported.
+    /// Notices of the device that no receipt has reported.
     pub(crate) noticed: Noticed,
     /// The state that is kept for watchers.
     pub(crate) watch: WatchState,
@@ -129,7 +129,7 @@ impl OpenSession {
     }
 }
 
-/// The folder of one lifetime, removed on drop unless `left` is set.
+/// The folder of one lifetime, removed on drop unless `keep_on_drop` is set.
 #[derive(Debug)]
 pub(crate) struct LifetimeFolder {
     path: PathBuf,

@@ -83,10 +83,10 @@ pub struct RepairSite {
     pub keeps_line: bool,
     /// The recorded commands, as [`ScriptWriter::lines`] writes them.
     pub steps: Vec<String>,
-    /// Which execution of the line this was, as named by the replay.
+    /// The execution of the line, as the replay names it.
     pass: Option<String>,
     /// Set when the line diverged again, in another round of a block: the next command replaces the
-    /// earlier ones, and the value is the new `keeps`.
+    /// earlier ones, and the value is the new `keeps_line`.
     again: Option<bool>,
 }
 

@@ -17,7 +17,7 @@ const MAX_DOUBLINGS: u32 = 2;
 /// The receipt of one command.
 #[derive(Debug, Clone)]
 pub(crate) struct KeptReceipt {
-    /// The record of the begin of the command; `None` if nothing is logged.
+    /// The record of the beginning of the command; `None` if nothing is logged.
     pub(crate) command: Option<u64>,
     /// The lines, and for each whether it reports an error of the app.
     pub(crate) lines: Vec<(String, bool)>,
@@ -28,11 +28,12 @@ pub(crate) struct KeptReceipt {
 pub(crate) struct WatchState {
     /// The number of commands that ran, except those that leave no trace.
     pub(crate) commands: u64,
-    /// The record of the begin of the last command.
+    /// The record of the beginning of the last command.
     pub(crate) last_command: Option<u64>,
     /// The hash of the last screenshot that a watcher received.
     pub(crate) picture: Option<u64>,
-    /// How often the pause before a picture was doubled, because commands ran beside pictures.
+    /// How often the pause before a picture was doubled, because commands ran while pictures were
+    /// taken.
     doublings: u32,
     /// The receipts of the last commands, oldest first.
     receipts: VecDeque<KeptReceipt>,
@@ -59,7 +60,7 @@ impl WatchState {
         ROOM * 2_u32.pow(self.doublings)
     }
 
-    /// Records whether a command ran beside a picture.
+    /// Records whether a command ran while a picture was taken.
     pub(crate) fn note_picture(&mut self, disturbed: bool) {
         self.doublings = match disturbed {
             true => MAX_DOUBLINGS.min(self.doublings + 1),

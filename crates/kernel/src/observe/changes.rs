@@ -1,4 +1,4 @@
-//! Diffs: what changed since the client last read the whole app, and which refs that renews.
+//! Diffs: what changed since the client last read the whole app, and the refs that this renews.
 
 use crate::api::render::{Show, Text};
 use crate::api::request::Detail;
@@ -64,8 +64,8 @@ pub(crate) fn stored_base(cx: &mut Cx) -> Result<Option<BaseTree>> {
     Ok(stored.map(|(generation, tree)| BaseTree { generation, tree }))
 }
 
-/// Captures and returns what changed through an action. `before` is the tree before the action, for
-/// a client without a base; captures after the action have replaced it in the session.
+/// Captures and returns what an action changed. `before` is the tree before the action, for a
+/// client without a base; captures after the action have replaced it in the session.
 ///
 /// # Errors
 /// Returns errors of the device.

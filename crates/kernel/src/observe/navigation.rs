@@ -33,7 +33,7 @@ pub(crate) async fn navigate(
         }
         Err(e) => {
             cx.dispatched.store(before || e.dispatched == Dispatched::Unknown, Ordering::Relaxed);
-            // A failed navigation may have replaced the page, for example by an error page.
+            // A failed navigation may have replaced the page, for example with an error page.
             if e.code == ErrorCode::DeviceNotFound
                 && let Ok(Some(page)) = cx.device()?.page().await
             {

@@ -23,8 +23,8 @@ pub(crate) async fn take(cx: &mut Cx) -> Result<Vec<Notice>> {
     Ok(cx.open_session()?.noticed.take())
 }
 
-/// Returns the console errors of which no receipt told, oldest first and limited in number. Every
-/// notice stays for the receipt that it may belong to.
+/// Returns the console errors that no receipt has reported, oldest first and limited in number.
+/// Every notice stays for the receipt that it may belong to.
 ///
 /// # Errors
 /// Returns errors of the device.

@@ -10,35 +10,35 @@ use serde::{Deserialize, Serialize};
 use stickpin_device::Result;
 use stickpin_tree::{NodeRef, States, quote};
 
-/// What can hold for an element.
+/// A predicate of an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Predicate {
-    /// Whether the element is there, and not hidden.
+    /// Whether the element exists and is not hidden.
     Visible,
-    /// Whether it is hidden, or not there.
+    /// Whether the element is hidden or does not exist.
     Hidden,
-    /// Whether it is there, visible or not.
+    /// Whether the element exists, visible or not.
     Exists,
-    /// Whether it is not there.
+    /// Whether the element does not exist.
     Absent,
-    /// Whether it can be used.
+    /// Whether the element can be used.
     Enabled,
-    /// Whether it cannot be used now.
+    /// Whether the element cannot be used now.
     Disabled,
-    /// Whether it takes text.
+    /// Whether the element accepts text.
     Editable,
-    /// Whether it has the keyboard focus.
+    /// Whether the element has the keyboard focus.
     Focused,
-    /// Whether it is selected.
+    /// Whether the element is selected.
     Selected,
-    /// Whether it is checked, or a toggle that is on.
+    /// Whether the element is checked, or a toggle that is on.
     Checked,
-    /// Whether it is expanded.
+    /// Whether the element is expanded.
     Expanded,
-    /// Its text is the given one.
+    /// Whether the element's text is the given one.
     Text,
-    /// Its value is the given one.
+    /// Whether the element's value is the given one.
     Value,
 }
 

@@ -1,4 +1,4 @@
-//! Waits for the app, which let other commands run between their checks.
+//! Waits for the app. Between its checks, a wait lets other commands run.
 
 use crate::command::context::Cx;
 #[cfg(feature = "pictures")]
@@ -15,7 +15,7 @@ const CHECK_INTERVAL: Duration = Duration::from_millis(250);
 /// event.
 const SCRIPT_INTERVAL: Duration = Duration::from_millis(100);
 
-/// How long nothing may change until an app counts as quiet.
+/// How long an app must remain unchanged to count as quiet.
 pub(crate) const QUIET_TIME: Duration = Duration::from_millis(150);
 
 /// The maximum length of the list of pending activities, in characters.
@@ -141,7 +141,7 @@ pub(crate) async fn let_others_pass(cx: &mut Cx) -> Result<()> {
 }
 
 /// Runs work that does not use the session while other commands do, then waits for the session
-/// behind all of them.
+/// after all of them.
 ///
 /// # Errors
 /// Returns `TIMEOUT` when the command was cancelled, and the errors of waiting for the session
@@ -172,7 +172,7 @@ pub(crate) enum PauseEnd {
 }
 
 /// Waits up to `at_most` until it is worth checking again: something may have changed, or other
-/// commands had their turn.
+/// commands ran.
 ///
 /// Other commands run at once, other waits only after this one has checked.
 ///

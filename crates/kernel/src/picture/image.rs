@@ -16,16 +16,16 @@ const MAX_PIXELS: u64 = 100_000_000;
 /// The JPEG quality, out of 100, at which letters stay sharp.
 const QUALITY: u8 = 85;
 
-/// How a picture is written.
+/// The file format of a picture.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "lowercase")]
 pub enum Format {
-    /// Every pixel as it is.
+    /// Lossless.
     #[default]
     Png,
-    /// Small, and not every pixel as it is.
+    /// Small, but lossy.
     Jpeg,
-    /// Every pixel as it is, and smaller than PNG.
+    /// Lossless, and smaller than PNG.
     Webp,
 }
 

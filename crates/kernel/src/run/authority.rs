@@ -49,7 +49,7 @@ pub(crate) fn authority(cx: &Cx) -> Result<Option<(Arc<SessionAuthority>, Partic
     Ok(Some((coordinator.session(&cx.session_name)?, who)))
 }
 
-/// Refuses an act on anything that its session does not have or has lent.
+/// Refuses an action on anything that its session does not have or has lent.
 fn permit(cx: &Cx, session: &SessionAuthority, who: &Participant, address: Option<String>) -> Result<()> {
     match &cx.host.config.coordinator {
         Some(coordinator) => {
@@ -87,7 +87,7 @@ pub(crate) fn redactor(cx: &Cx) -> impl Redactor + use<> {
 ///
 /// # Errors
 /// Returns `NOT_YOUR_TURN` while another agent holds the turn, `TURN_MISMATCH` if the caller named
-/// another turn than the current one, and other refusals of the turn.
+/// a turn other than the current one, and other refusals of the turn.
 pub(crate) async fn admit(cx: &mut Cx, effect: Effect) -> Result<Option<Admitted>> {
     let Some((session, who)) = authority(cx)? else { return Ok(None) };
     let turn = match effect {
@@ -114,7 +114,7 @@ fn address_of(cx: &Cx, session: &str) -> Option<String> {
     cx.host.slot(session).ok().map(|slot| slot.status.borrow().url.clone())
 }
 
-/// Records the begin of a command, before the device is used. [`end`] records its end.
+/// Records the beginning of a command, before the device is used. [`end`] records its end.
 ///
 /// # Errors
 /// Returns `STALE_LEASE` when the turn has passed on since the command was admitted,
@@ -133,7 +133,7 @@ pub(crate) fn begin(
     match session.begin(&who, turn, command, &cx.cancel) {
         Ok(ticket) => {
             if let Some(begun) = cx.begun.take() {
-                // The caller may have gone.
+                // The caller may be gone.
                 let _ = begun.send(ticket.command());
             }
             // Scope may have been lent while the command waited for the device. From now on, a
@@ -264,8 +264,8 @@ pub(crate) fn is_known(cx: &Cx) -> bool {
 /// Records that a session is closed, open or not. Returns the loans that ended with it.
 ///
 /// # Errors
-/// Returns `NOT_YOUR_TURN` when another agent holds the turn, or for an agent that is no driver of
-/// an idle session, unless the caller is a person or `force` is set. Also returns `SCOPE_DENIED`
+/// Returns `NOT_YOUR_TURN` when another agent holds the turn, or for an agent that is not a driver
+/// of an idle session, unless the caller is a person or `force` is set. Also returns `SCOPE_DENIED`
 /// and errors of the log.
 pub(crate) async fn close(cx: &mut Cx, name: &str, force: bool) -> Result<Vec<LoanId>> {
     let Some(coordinator) = &cx.host.config.coordinator else { return Ok(Vec::new()) };
@@ -281,8 +281,8 @@ pub(crate) async fn close(cx: &mut Cx, name: &str, force: bool) -> Result<Vec<Lo
     }
 }
 
-/// Records the end of a command whose begin is in the log, and its contribution to the recording of
-/// its session.
+/// Records the end of a command whose beginning is in the log, and its contribution to the
+/// recording of its session.
 pub(crate) fn end(cx: &mut Cx, failed: Option<&Error>, step: Option<NewStep>) {
     let Some(Begun { session, mut ticket, redactor, .. }) = cx.envelope.begun.take() else { return };
     let failure = failed.map(|e| CommandError {
@@ -308,8 +308,8 @@ pub(crate) fn end(cx: &mut Cx, failed: Option<&Error>, step: Option<NewStep>) {
     }
 }
 
-/// Records a command that contributes to the recording of its session and whose begin is not in the
-/// log.
+/// Records a command that contributes to the recording of its session and whose beginning is not in
+/// the log.
 pub(crate) fn record(cx: &mut Cx, definition: &CommandDefinition, input: &Map<String, Value>, step: NewStep) {
     let Ok(live) = cx.open_session() else { return };
     let Some(log) = live.recorder.as_ref().map(|recorder| recorder.log().clone()) else { return };
@@ -321,7 +321,7 @@ pub(crate) fn record(cx: &mut Cx, definition: &CommandDefinition, input: &Map<St
     }
 }
 
-/// Redacts a step. Its script writer has replaced the secrets that it knew by variables.
+/// Redacts a step. Its script writer has replaced the secrets that it knew with variables.
 fn recorded_step(cx: &mut Cx, step: NewStep, redactor: &CommandRedactor) -> RecordedStep {
     let lines = match step {
         NewStep::ScriptResumed => return RecordedStep::ScriptResumed,

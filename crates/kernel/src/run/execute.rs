@@ -16,7 +16,7 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stickpin_device::{Error, Result};
 
-/// Takes a turn, runs the command with its log entries, and publishes the status.
+/// Checks the session out, runs the command with its log entries, and publishes the status.
 pub(crate) async fn execute(
     entry: &'static Entry,
     prepared: Prepared,
@@ -67,7 +67,7 @@ pub(crate) async fn execute_nested(cx: &mut Cx, entry: &'static Entry, prepared:
     response
 }
 
-/// Runs a command that leaves no trace: takes no notices and publishes no status.
+/// Runs a command that leaves no trace: consumes no notices and publishes no status.
 async fn run_unlogged(
     entry: &'static Entry,
     prepared: Prepared,
@@ -78,7 +78,7 @@ async fn run_unlogged(
     prepared.run(cx).await
 }
 
-/// Runs a command in an entered session.
+/// Runs a command in a session that was checked out, if it needs one.
 async fn run(
     entry: &'static Entry,
     mut prepared: Prepared,

@@ -158,7 +158,7 @@ async fn closed_session_says_so_to_who_waits() {
     assert_eq!((closed.exit, text(&closed)), (11, "session mine is closed"));
 }
 
-/// A hanging launch is given up after the limit, and the session can still be restored.
+/// A hanging launch is abandoned after the limit, and the session can still be restored.
 #[tokio::test(start_paused = true)]
 async fn app_that_does_not_open_again_in_time_is_given_up() {
     let (ada, _) = two().await;

@@ -123,7 +123,7 @@ async fn answer(cx: &mut Cx, answer: DialogAnswer, patience: Duration) -> Result
     let under_way = cx.begin_operation();
     facets::dialogs(cx.device()?, "answer dialogs")?.answer_dialog(answer).await?;
     drop(under_way);
-    // The blocked act continues: read its outcome.
+    // The blocked action continues: read its outcome.
     let opts = ActionOptions { receipt: true, ..ActionOptions::default() };
     outcome::finish_action(cx, None, opts, ActionOutput::new("answered", dialog.describe())).await?;
     Ok(AnsweredDialog { dialog, accepted })

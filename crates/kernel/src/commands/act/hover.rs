@@ -28,7 +28,7 @@ impl Command for Hover {
 
     async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
         let opts = self.action_options();
-        // Reactions to the pointer's arrival are the effect of this act, so earlier notices are
+        // Reactions to the pointer's arrival are the effect of this action, so earlier notices are
         // dropped before it.
         notices::discard(cx).await?;
         let hovered = act::wait_actionable(cx, &self.target, Actionability::Pointer, opts).await;

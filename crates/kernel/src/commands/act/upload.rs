@@ -105,7 +105,7 @@ fn names(files: &[LocalFile]) -> String {
 }
 
 /// Gives files to an input. `ready` is the target that the caller named. `target` is the same if it
-/// stands for the input, which is then resolved again if it vanished.
+/// stands for the input, so that the caller learns when it vanished.
 async fn give(
     cx: &mut Cx,
     input: &FileInput,
@@ -209,8 +209,8 @@ fn dropped(
     Ok((ready, ActionOutput { value: Some(names(files)), ..ActionOutput::new("dropped", "") }))
 }
 
-/// Closes a chooser that does not accept the files, and returns the error with what became of the
-/// chooser.
+/// Closes a chooser that does not accept the files, and returns the error, which also says what
+/// happened to the chooser.
 async fn let_go(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
     let under_way = cx.begin_operation();
     let closed = facets::files(cx.device()?, NEED)?.close_chooser(chooser).await;

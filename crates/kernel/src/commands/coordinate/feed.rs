@@ -254,7 +254,7 @@ impl Events {
     }
 }
 
-/// Reads `NAME=SEQ`.
+/// Parses `NAME=SEQ`.
 fn cursors(words: &[String]) -> Result<BTreeMap<String, u64>> {
     let read = |word: &String| {
         let (name, seq) = word.split_once('=')?;

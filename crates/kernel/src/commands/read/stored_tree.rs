@@ -39,7 +39,7 @@ impl Command for WatchTree {
         let (session, _) = authority::require(cx)?;
         let id = BlobId::parse(&self.blob).map_err(|e| Error::invalid_args(e.to_string()))?;
         let blob = BlobRef { blob: id, bytes: self.bytes };
-        // On a thread that no command uses: a tree can have megabytes.
+        // On a thread that no command uses: a tree can be megabytes in size.
         let read = tokio::task::spawn_blocking(move || stored_tree(&session, &blob)).await;
         let text = read.map_err(|e| Error::internal(format!("the stored tree cannot be read: {e}")))??;
         let is_cut = text.as_ref().is_some_and(|text| text.len() > MAX_TEXT);

@@ -152,7 +152,7 @@ fn check_sessions(coordinator: &Coordinator) -> Result<Vec<Check>> {
     Ok(checks)
 }
 
-/// Writes a check, with the command that fixes what it found. `lead` stands before its name.
+/// Writes a check, with the command that fixes what it found. `lead` precedes its name.
 fn show_check(lead: &str, check: &Check, text: &mut Text) {
     let word = if check.ok { "ok  " } else { "FAIL" };
     text.line(format_args!("{word} {lead}{}: {}", check.name, check.found));

@@ -163,11 +163,11 @@ impl Command for Open {
             if !new && slot.owner != cx.caller.key {
                 return Err(taken(&slot));
             }
-            // Opening within an open session is an act in that session.
+            // Opening within an open session is an action in that session.
             let admitted = if new { None } else { authority::admit(cx, Effect::Mutates).await? };
             cx.check_out(slot.clone(), Position::Next).await?;
             // The session may have been closed, or may have failed to open, while this command
-            // waited for its turn.
+            // waited for its checkout.
             if !cx.host.is_open(&slot) {
                 cx.check_in();
                 continue;
@@ -273,8 +273,8 @@ impl Open {
     /// Applies the options that can change while the session is open.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` that names `--relaunch` for an option that cannot change; nothing is
-    /// changed then.
+    /// Returns `INVALID_ARGS`, which names `--relaunch` for an option that cannot change. Nothing
+    /// is then changed.
     async fn apply(&self, cx: &mut Cx) -> Result<()> {
         let profile = self.profile_folder(cx)?;
         let live = cx.open_session()?;
@@ -384,7 +384,7 @@ impl Open {
         (request.ready_timeout, request.cancel) = (READY_TIMEOUT, cx.cancel.clone());
         let mut device = host.provider(&self.what)?.open(request).await?;
         if let Err(e) = self.refuse_process_in_use(cx, device.info().pid) {
-            // Leaves an app running that was attached to.
+            // An app that was attached to keeps running.
             if let Err(failed) = device.close().await {
                 cx.warn(format!("{failed}."));
             }

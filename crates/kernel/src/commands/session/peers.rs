@@ -72,7 +72,7 @@ impl Command for SessionUnpeer {
     }
 }
 
-/// Makes two sessions peers, or ends that.
+/// Makes two sessions peers, or ends that relation.
 fn change(
     cx: &mut Cx,
     session: String,

@@ -155,10 +155,10 @@ impl Command for RecordStop {
     }
 }
 
-/// Takes a turn in the session if it is still open.
+/// Checks the session out if it is still open.
 ///
 /// # Errors
-/// Returns the errors of waiting for a turn.
+/// Returns the errors of waiting for a checkout.
 pub(crate) async fn check_out_if_open(cx: &mut Cx) -> Result<()> {
     let Ok(slot) = cx.host.slot(cx.session_name()) else { return Ok(()) };
     match cx.check_out(slot, Position::Next).await {
@@ -280,7 +280,8 @@ pub(crate) fn has_repaired(cx: &mut Cx) -> Result<bool> {
     Ok(recording.is_some_and(|recording| recording.repairs.iter().any(|repair| repair.steps() > 0)))
 }
 
-/// Returns the recording of the entered session, or of a lost session of the same name.
+/// Returns the recording of the session that was checked out, or of a lost session of the same
+/// name.
 fn recorded(cx: &mut Cx) -> Result<Recording> {
     let Some(mut recording) = read_recording(cx)? else {
         return cx.host.slot(cx.session_name()).and_then(|_| Err(none()));

@@ -219,7 +219,7 @@ impl Command for WaitDownload {
     }
 }
 
-/// Waits until a download that began with the last act is complete, and copies the file if
+/// Waits until a download that began with the last action is complete, and copies the file if
 /// requested.
 ///
 /// # Errors

@@ -1,4 +1,4 @@
-//! Whether an element is there, for `is` and `wait`.
+//! The presence of an element, for `is` and `wait`.
 
 use super::{NOT_CAPTURED, ambiguous, found, look_for, match_all, no_point, ref_error, standing};
 use crate::api::target::{RefTarget, Target};

@@ -24,7 +24,7 @@ impl FakeDevice {
             hook(&mut world);
             world.on_look = Some(hook);
         }
-        // Like a page, which does not answer behind a dialog.
+        // Like a page, which does not answer while a dialog is open.
         world.dialog.as_ref().map_or(Ok(()), |dialog| Err(crate::observe::capture::dialog_error(dialog)))
     }
 }

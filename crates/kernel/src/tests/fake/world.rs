@@ -21,7 +21,7 @@ pub(crate) struct World {
     pub(crate) notices: Vec<Notice>,
     /// What covers an element.
     pub(crate) covered: HashMap<u64, String>,
-    /// A pop-up that takes all input.
+    /// A popup that intercepts all input.
     pub(crate) held: Option<String>,
     pub(crate) offscreen: Vec<u64>,
     /// Elements at the position of another one.
@@ -75,13 +75,13 @@ pub(crate) struct World {
     pub(crate) held_picture: Option<tokio::sync::oneshot::Receiver<()>>,
     /// The number of screenshots taken.
     pub(crate) shots: usize,
-    /// Whether it reports elements only.
+    /// Whether the device reports only elements.
     pub(crate) partial: bool,
-    /// Whether its calls can be dropped.
+    /// Whether the device's calls can be dropped.
     pub(crate) drop_safe: bool,
     /// The process of the apps that are opened from now on.
     pub(crate) pid: Option<u32>,
-    /// Whether it has no hit test.
+    /// Whether the device has no hit test.
     pub(crate) blind: bool,
     /// Whether the app changed and became quiet, so that it can be read ahead.
     pub(crate) rests: bool,

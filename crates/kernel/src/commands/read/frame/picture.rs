@@ -13,7 +13,7 @@ use std::sync::Arc;
 use stickpin_device::{LivePicture, PendingPicture};
 use stickpin_tree::{IdentityGrade, NodeRef, Tree};
 
-/// The maximum number of attempts until nothing moves while the picture is taken.
+/// The maximum number of attempts to take a picture during which nothing moves.
 const MAX_ROUNDS: usize = 2;
 
 /// A picture, and what viewers need of it.
@@ -40,8 +40,8 @@ impl Shot {
     }
 }
 
-/// Takes a picture, and reads the app before and behind it: returns the later tree with the
-/// elements that are the same in both. Once more if they moved meanwhile.
+/// Takes a picture, and reads the app before and after it. Returns the later tree with the elements
+/// that are the same in both trees. Tries once more if they moved meanwhile.
 ///
 /// No command waits for the picture: it is taken while the session is free for others.
 pub(super) async fn take(
@@ -81,8 +81,8 @@ async fn placed(cx: &mut Cx) -> Result<(Arc<Tree>, Vec<PlacedElement>)> {
     Ok((tree, placed))
 }
 
-/// Returns the elements of the later reading that were the same and at the same place in the
-/// earlier one.
+/// Returns the elements of the later tree that were the same and in the same place in the earlier
+/// one.
 fn unmoved(
     (before, first): (&Tree, &[PlacedElement]),
     (tree, mut placed): (&Tree, Vec<PlacedElement>),
@@ -119,7 +119,7 @@ fn hash(image: &[u8]) -> u64 {
     hasher.finish()
 }
 
-/// Returns the name of the picture with a hash.
+/// Returns the name of the picture that has this hash.
 pub(super) fn name(hash: u64) -> String {
     format!("{hash:016x}")
 }

@@ -1,4 +1,4 @@
-//! Whether another session drives the app that `open` would attach to, or uses its profile.
+//! Checks whether another session drives the app that `open` would attach to, or uses its profile.
 
 use super::Open;
 use crate::commands::prelude::*;

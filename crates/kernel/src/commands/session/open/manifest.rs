@@ -1,4 +1,5 @@
-//! The form of `open` in the log and the metadata, and its restoration from there.
+//! The arguments of `open` as the log and the metadata store them, and the command restored from
+//! them.
 
 use super::Open;
 use crate::command::context::Cx;

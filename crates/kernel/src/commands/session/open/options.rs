@@ -28,7 +28,7 @@ impl Open {
     /// Returns the given options as the provider reads them: typed, with resolved paths.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` that names the option, with the providers that take it if this one
+    /// Returns `INVALID_ARGS`, which names the option, and the providers that accept it if this one
     /// does not, or `POLICY_DENIED` for a path outside the caller's folders.
     pub(in crate::commands) fn device_options(&self, cx: &Cx) -> Result<Map<String, Value>> {
         let provider = cx.host.provider(&self.what)?;
