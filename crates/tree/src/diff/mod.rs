@@ -19,7 +19,7 @@ use plan::DiffLine;
 
 /// The queries of a diff to its caller.
 pub struct DiffQueries<'a> {
-    /// Whether a ref of this node of the *old* tree was issued. Then only the caller's pairs say
+    /// Whether a ref of this node of the *old* tree was issued. If so, only the caller's pairs say
     /// where the node went.
     pub issued: &'a dyn Fn(NodeId) -> bool,
     /// Whether the ref of the old node differs from that of the paired node of the *new* tree (old,

@@ -193,7 +193,7 @@ struct Writer<'d, 't> {
 }
 
 impl Writer<'_, '_> {
-    /// Takes a line if there is room. After the first line without room, no line is taken: a diff
+    /// Adds a line if there is room. After the first line without room, no line is added: a diff
     /// with holes would mislead.
     fn push(&mut self, line: DiffLine) {
         let bytes = match &line {
@@ -229,7 +229,7 @@ impl Writer<'_, '_> {
         self.depths[at] = depth;
         let left_out = self.run.as_ref().and_then(|r| r.cut_at);
         if left_out.is_some_and(|cut| line.depth > aligned.new.lines[cut].depth) {
-            return; // inside of what was left out
+            return; // inside what was left out
         }
         match &mut self.run {
             Some(run) if run.parent == line.parent && run.role == node.role() => {

@@ -3,7 +3,7 @@
 //! Situations: a wrapper used as a button changes from `Subscribe` to `Delete account`. A list of
 //! clickable wrappers shows the next page in the same nodes. A renamed wrapper is another element.
 //! A counter in it (`Likes 3`), a relative time beside its title, or an answer that unfolds below a
-//! question do not change its identity.
+//! question does not change its identity.
 //!
 //! Applies only to actionable elements without an accessible name, without other controls inside,
 //! and with little text. Little is at most two texts, or one heading, which names its box whatever
@@ -115,7 +115,7 @@ pub fn words(element: NodeRef<'_>) -> Option<Box<str>> {
     NamelessText::of(element).map(|words| words.text)
 }
 
-/// Returns whether a person writes the text of a node, or it changes by itself.
+/// Returns whether a person writes the text of a node, or the text changes by itself.
 fn is_user_or_live_text(node: NodeRef<'_>) -> bool {
     is_field(node) || node.is(States::LIVE)
 }

@@ -121,7 +121,7 @@ impl Record {
         clauses.into_iter().filter(|(_, holds)| !holds).map(|(clause, _)| clause).chain(evidence)
     }
 
-    /// Replaces the nodes of this record by those of `now`, an equal record.
+    /// Replaces the nodes of this record with those of `now`, an equal record.
     pub(crate) fn take_nodes_of(&mut self, now: &Self) {
         if let (Evidence::Heading(title), Evidence::Heading(there))
         | (Evidence::Window(title), Evidence::Window(there)) = (&mut self.evidence, &now.evidence)

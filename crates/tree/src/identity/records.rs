@@ -212,8 +212,8 @@ impl<'t> Records<'t> {
         Some(text.chars().take(80).collect())
     }
 
-    /// Returns the element as the opener of what appears after an act on it. `None` if the element
-    /// is itself in a popup.
+    /// Returns the element as the opener of what appears after an action on it. `None` if the
+    /// element is itself in a popup.
     #[must_use]
     pub fn as_opener(&self, node: NodeId) -> Option<Opener> {
         let element = self.tree.node(node);

@@ -1,4 +1,4 @@
-//! Whether the row of an element shows a text, for `row=` terms.
+//! Checks whether the row of an element shows a text, for `row=` terms.
 
 use crate::identity::rows::detect::Structure;
 use crate::identity::rows::text::{leaf_text, walk};

@@ -161,7 +161,7 @@ impl<'t> PageWriter<'t> {
     fn script(&mut self, node: NodeRef<'t>, line: &mut InlineText, tag: &str, depth: usize) {
         let inner = self.inline_of(node, depth);
         if inner.text.starts_with('[') {
-            // A footnote: its brackets are mark enough.
+            // A footnote: its brackets suffice as a mark.
             line.text.push_str(&inner.text);
         } else if !inner.is_empty() {
             line.text.push_str(&format!("<{tag}>{}</{tag}>", inner.text));

@@ -42,7 +42,7 @@ bitflags! {
         const MODAL = 1 << 16;
         /// In the tree but invisible to a person (`visibility: hidden` and similar).
         const HIDDEN = 1 << 17;
-        /// Takes text.
+        /// Accepts text.
         const EDITABLE = 1 << 18;
         /// A text field of several lines.
         const MULTILINE = 1 << 19;

@@ -7,7 +7,7 @@
 //! - Frames and apps.
 //! - Drawing surfaces and media, which are acted on by coordinates.
 //!
-//! Toolbars with many buttons become one line (`bars.rs`).
+//! Toolbars with many buttons become one line (`toolbars.rs`).
 
 use super::draft::{Draft, DraftLine};
 use super::toolbars;

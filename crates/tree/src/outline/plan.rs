@@ -156,8 +156,8 @@ fn omitted_lines_inside(lines: &[DraftLine<'_>], max_depth: usize) -> Vec<usize>
     counts
 }
 
-/// Returns whether a node takes a ref: it can be acted on or read by itself. A text is read in its
-/// line.
+/// Returns whether a node can have a ref: it can be acted on or read by itself. A text is read in
+/// its line.
 pub(crate) fn takes_ref(node: NodeRef<'_>) -> bool {
     !node.is_text() && node.address().is_some()
 }

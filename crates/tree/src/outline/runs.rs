@@ -34,7 +34,7 @@ pub(super) fn cut_runs(
     let parents: Vec<NodeRef<'_>> = draft.nodes().filter(|n| n.children().nth(MAX_RUN).is_some()).collect();
     for parent in parents {
         if std::iter::once(parent).chain(parent.ancestors()).any(|n| draft.fate_of(n) == Fate::Drop) {
-            continue; // in an item that was cut by now
+            continue; // in an item that has already been cut
         }
         // Children without a line (white space, decoration) do not interrupt a run.
         let children: Vec<NodeRef<'_>> = parent.children().filter(|c| counts.lines_of(*c) > 0).collect();

@@ -9,7 +9,7 @@
 //!          | key "$=" value                         its end, case-sensitive
 //!          | flag [ "=" ( "true" | "false" ) ]
 //!          | "nth=" number                          of what the other terms match, counted from 1
-//!          | "in(" selector ")"                     inside of something that matches
+//!          | "in(" selector ")"                     inside something that matches
 //!          | "css=" value                           answered by the device
 //!          | quoted                                 short for text=quoted
 //! key      = "role" "id" "text" "label" "value" "placeholder" "url" "app" "window" "row"

@@ -160,7 +160,7 @@ impl Segment {
         self.chunks.is_empty()
     }
 
-    /// Replaces chunks by equal chunks of another version, so that they are stored once.
+    /// Replaces chunks with equal chunks of another version, so that they are stored once.
     pub(super) fn share(&mut self, other: &Self) {
         // Chunks are matched by their first fact, which starts a chunk in other versions as well.
         let begin = |at: usize, chunk: &Chunk| match chunk.facts.first() {

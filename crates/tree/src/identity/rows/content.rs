@@ -127,7 +127,7 @@ impl Container {
         }
     }
 
-    /// Returns for each row whether `find` counts another one as similar. It is called once.
+    /// Returns for each row whether `find` counts another one as similar. `find` is called once.
     pub(crate) fn similar(&self, find: impl FnOnce(&[NodeId]) -> Vec<bool>) -> &[bool] {
         self.similar.get_or_init(|| find(&self.ids))
     }

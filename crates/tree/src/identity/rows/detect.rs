@@ -232,7 +232,7 @@ impl Structure {
     }
 }
 
-/// Returns for each node whether another one has the same likeness.
+/// Returns for each node whether another one has an equal `likeness`.
 fn find_equal<L: Eq + Hash>(ids: &[NodeId], likeness: impl Fn(NodeId) -> L) -> Vec<bool> {
     let mut counts: HashMap<L, u32> = HashMap::new();
     for &id in ids {

@@ -1,7 +1,7 @@
 //! The distilling passes, in order. Each is one small file with one promise and changes only fates
 //! and labels: nodes that are not printed can still be found, and old refs still resolve.
 //!
-//! To add one: a file here, a line in [`ALL`], and two small outlines in its tests.
+//! To add a pass, add a file here, a line in [`ALL`], and two small outlines in its tests.
 
 mod adjacent_label;
 mod clickable;
