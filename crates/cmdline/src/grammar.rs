@@ -9,7 +9,7 @@ use stickpin_kernel::registry::CommandDefinition;
 pub(crate) use stickpin_kernel::schema::kebab_case;
 use stickpin_kernel::schema::{Field, Kind, NestedTargets};
 
-/// Returns the grammar of a command that has a form, with the common options.
+/// Returns the grammar of a command that has a definition, with the common options.
 #[must_use]
 pub fn command_grammar(definition: &CommandDefinition) -> Command {
     let spec = &definition.spec;
@@ -29,7 +29,7 @@ fn build_grammar(name: &str, doc: &str, after: Option<String>, fields: &[Field])
     command.args(fields.iter().map(argument)).args(step_lines(fields)).args(options::args(has_own_option))
 }
 
-/// The option for steps as command lines, in addition to the one that takes them as JSON. Field
+/// The option for steps as command lines, in addition to the one that accepts them as JSON. Field
 /// names contain no hyphen.
 const STEP_LINES: &str = "--step-lines";
 
@@ -141,7 +141,7 @@ fn choices(kind: &Kind) -> Option<&[(String, String)]> {
 }
 
 /// Converts matches into an input by field name. A value of the wrong type is passed on as text, so
-/// that the kernel's check reports it as on every other surface.
+/// that the kernel's check reports it as in every other front end.
 pub(crate) fn input(fields: &[Field], matches: &ArgMatches) -> Map<String, Value> {
     let mut input = Map::new();
     for field in fields {

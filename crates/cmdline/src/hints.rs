@@ -22,7 +22,7 @@ pub enum Mention<'h> {
 /// A command that a hint names: its definition, its input, and the session that it names.
 pub type MentionedCommand = (&'static CommandDefinition, Map<String, Value>, Option<String>);
 
-/// Replaces each command line and each option in a hint by what `replace` returns for it, and
+/// Replaces each command line and each option in a hint with what `replace` returns for it, and
 /// leaves those for which it returns `None` unchanged.
 #[must_use]
 pub fn rewrite(hint: &str, mut replace: impl FnMut(Mention<'_>) -> Option<String>) -> String {

@@ -1,4 +1,4 @@
-//! The options that every command takes.
+//! The options that every command accepts.
 
 use clap::{Arg, ArgAction, ArgMatches, ColorChoice, ValueEnum};
 use serde_json::Value;
@@ -132,7 +132,7 @@ fn id(long: &str) -> String {
 /// Reads the common options from matches.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` for a value of the wrong form.
+/// Returns `INVALID_ARGS` for a malformed value.
 pub fn read(matches: &ArgMatches) -> Result<Options> {
     let text = |long: &str| matches.try_get_one::<String>(&id(long)).ok().flatten().cloned();
     let number = |long: &str| -> Result<Option<u64>> {
@@ -178,7 +178,7 @@ pub fn read(matches: &ArgMatches) -> Result<Options> {
     })
 }
 
-/// Refuses `--turn` of a command that consists of others, which have turns of their own.
+/// Refuses `--turn` for a command that consists of others, which have turns of their own.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS`.

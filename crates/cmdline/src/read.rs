@@ -33,10 +33,11 @@ pub enum ParsedArguments {
     Help(String),
 }
 
-/// Reads the arguments of a command that has a form, without its name. The values are unchecked.
+/// Reads the arguments of a command that has a definition, without its name. The values are
+/// unchecked.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` that names the argument, or has the usage as its hint.
+/// Returns `INVALID_ARGS`, which names the argument or has the usage as its hint.
 pub fn read(definition: &CommandDefinition, args: Vec<String>) -> Result<ParsedArguments> {
     let mut command = grammar::command_grammar(definition);
     let args =

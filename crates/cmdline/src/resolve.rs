@@ -15,7 +15,7 @@ pub trait LocalCommand: fmt::Debug {
     fn hidden(&self) -> bool;
 }
 
-/// A command that has a form.
+/// A command that has a definition.
 impl LocalCommand for &'static CommandDefinition {
     fn name(&self) -> &'static str {
         self.spec.name

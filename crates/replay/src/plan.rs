@@ -25,7 +25,7 @@ pub type ReadFile<'r> = dyn Fn(&Path) -> Result<String> + 'r;
 pub type Visit<'v> =
     dyn FnMut(&CommandDefinition, &mut serde_json::Map<String, serde_json::Value>) -> Result<()> + 'v;
 
-/// Reads a script's file. Of an overlong file, reads just enough to detect that.
+/// Reads a script's file. Reads no more than is needed to detect that a file is too long.
 ///
 /// # Errors
 /// Returns `IO`, or `INVALID_ARGS` for a file that is not text or is too long.

@@ -97,7 +97,7 @@ fn command_words(step: &RecordedCommand) -> Vec<Template> {
     stickpin_cmdline::write(step.definition, &input).iter().map(read).collect()
 }
 
-/// Replaces the typed text by the mark.
+/// Replaces the typed text with the mark.
 fn hide_secret(step: &RecordedCommand, input: &mut Map<String, Value>, hidden: &[&str], mark: &str) {
     for field in step.definition.fields() {
         let Some(value) = input.get_mut(&field.name) else { continue };

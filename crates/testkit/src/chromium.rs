@@ -1,4 +1,4 @@
-//! Whether suites on a real browser can run on this machine.
+//! Checks whether suites on a real browser can run on this machine.
 
 use crate::skip::skipped;
 use std::env;

@@ -42,7 +42,7 @@ fn pinned(text: &str) -> Option<&str> {
     })
 }
 
-/// Returns every difference as a sentence; empty if all is as expected.
+/// Returns every difference as a sentence; empty if everything is as expected.
 pub fn differences(step: &Step, got: &Outcome, normaliser: &mut Normaliser) -> Vec<String> {
     let mut out = Vec::new();
     if let Some(envelope) = &got.envelope
@@ -164,8 +164,8 @@ fn subset(
     }
 }
 
-/// Returns whether every field of `want` is in `have` with an equal value. Arrays are compared item
-/// by item.
+/// Returns whether every field of `expected` is in `actual` with an equal value. Arrays are
+/// compared item by item.
 fn is_subset(expected: &Value, actual: &Value) -> bool {
     match (expected, actual) {
         (Value::Object(want), Value::Object(have)) => {

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 /// Timeout for an app to report what it received.
 const LOG_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The interval at which its log is read meanwhile.
+/// The interval at which the app's log is read during that time.
 const LOG_POLL_INTERVAL: Duration = Duration::from_millis(10);
 
 /// Returns the folder of the pages.

@@ -15,7 +15,7 @@ const FILLED: &[(&str, &str)] = &[
     ("{}", "press"),
 ];
 
-/// Crates whose messages name options of no command of the registry.
+/// Crates whose messages name options that no command of the registry has.
 const FRONT_ENDS: &[&str] = &[
     "crates/cli",
     "crates/cmdline",

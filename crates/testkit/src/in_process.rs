@@ -25,7 +25,7 @@ pub struct InProcess {
     guardian: CancellationToken,
 }
 
-/// A host, and what finds out which agent calls it.
+/// A host, and what identifies the agent that calls it.
 #[derive(Clone)]
 struct HostCaller {
     host: Host,
@@ -54,7 +54,7 @@ impl InProcess {
     /// Creates a host with these providers.
     ///
     /// # Panics
-    /// If the state directory cannot be created.
+    /// Panics if the state directory cannot be created.
     #[must_use]
     pub fn new(dir: &Path, providers: Vec<Arc<dyn Provider>>) -> Self {
         Self::build(dir, providers, false)
@@ -63,7 +63,7 @@ impl InProcess {
     /// Creates a host that also has turns, members and session logs, as a daemon does.
     ///
     /// # Panics
-    /// If the state directory cannot be created.
+    /// Panics if the state directory cannot be created.
     #[must_use]
     pub fn with_agents(dir: &Path, providers: Vec<Arc<dyn Provider>>) -> Self {
         Self::build(dir, providers, true)
@@ -142,8 +142,8 @@ impl Script {
     }
 }
 
-/// Keeps the answer to a script's single command. Other questions that a failed run asks would
-/// issue refs that no other surface issues.
+/// Keeps the answer to a script's single command. The other queries of a failed run would issue
+/// refs that no other surface issues.
 struct CapturingClient {
     host: HostCaller,
     command: &'static str,

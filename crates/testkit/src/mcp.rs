@@ -167,8 +167,8 @@ impl Drop for Http {
     }
 }
 
-/// Returns the tool call for a command line. Features that only a command line has go to the tool
-/// that takes one.
+/// Returns the tool call for a command line. Features that only a command line has are called
+/// through the tool that accepts one.
 fn tool(words: &[String], folder: &Path) -> (String, Value) {
     let env = Env { cwd: folder.to_owned(), ..Env::default() };
     let words_as_str: Vec<&str> = words.iter().map(String::as_str).collect();

@@ -15,7 +15,7 @@ pub struct Normaliser {
 }
 
 impl Normaliser {
-    /// Replaces a text specific to this run (a port, a folder) by a word.
+    /// Replaces a text specific to this run (a port, a folder) with a word.
     pub fn replace(&mut self, own: impl Into<String>, word: impl Into<String>) {
         self.words.push((own.into(), word.into()));
     }
@@ -36,7 +36,7 @@ impl Normaliser {
         self.decoys.iter().fold(text.to_owned(), |text, decoy| text.replace(decoy, ""))
     }
 
-    /// Replaces names in a command line by their generations.
+    /// Replaces names in a command line with their generations.
     #[must_use]
     pub fn with_kept(&self, line: &str) -> String {
         self.kept.iter().fold(line.to_owned(), |line, (own, name)| line.replace(name, own))

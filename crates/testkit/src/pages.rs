@@ -62,7 +62,7 @@ impl std::fmt::Debug for Shared {
     }
 }
 
-/// Locks a mutex and ignores poisoning: if the server panicked, the test has already failed.
+/// Locks a mutex. Panics if a thread of the server panicked, so that the test fails.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().expect("no thread of the page server panicked")
 }
@@ -135,7 +135,7 @@ impl PageServer {
     }
 
     /// Waits until a page has reported a line, and removes it from the log. Returns false after
-    /// `patience`.
+    /// `timeout`.
     #[must_use]
     pub fn wait_for(&self, line: &str, timeout: Duration) -> bool {
         let log = lock(&self.shared.log);

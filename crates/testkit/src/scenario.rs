@@ -106,8 +106,8 @@ pub struct Step {
     pub dispatched: Option<String>,
     /// A part of the warning; if not set, there must be none.
     pub warning: Option<String>,
-    /// The ref ended and came back. A client that pins has dropped its pin, sends the ref plain and
-    /// is warned like any other.
+    /// Whether the ref ended and came back. A client that pins has dropped its pin, sends the ref
+    /// plain and is warned like any other.
     pub came_back: bool,
     /// Fields of the output by value; others are not compared.
     pub output: Option<toml::Value>,

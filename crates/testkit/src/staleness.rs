@@ -299,7 +299,7 @@ impl Uses<'_> {
     }
 }
 
-/// The client gets a notice before anything is sent.
+/// The outcome in which the client gets a notice before anything is sent.
 const NOTICE: &str = "told";
 
 /// Returns the outcome of a use, in the words of the table.

@@ -14,7 +14,8 @@ use stickpin_tree::Handle;
 const LONG_PRESS: Duration = Duration::from_millis(500);
 
 impl SimDevice {
-    /// Returns the position of an action's target, after what the app does just before the action.
+    /// Runs what the app does just before an action, then returns the position of the action's
+    /// target.
     fn target(&self, sim: &mut Sim, handle: Handle) -> Result<usize> {
         let id = element_id(sim, &self.addresses, handle)?;
         sim.run_interim_handlers(id, Event::Act);

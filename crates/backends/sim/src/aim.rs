@@ -1,4 +1,4 @@
-//! Bringing elements into view, and what a press would reach.
+//! Brings elements into view, and determines what a press would reach.
 
 use crate::app::sim::Sim;
 use crate::app::vocabulary::Event;

@@ -77,8 +77,8 @@ impl Input<'_> {
         self.sim.dom().nodes[self.sim.control(self.sim.labelled(at))].id
     }
 
-    /// Moves the focus to the element that a press at a position focuses. Returns false if it has
-    /// it already.
+    /// Moves the focus to the element that a press at a position focuses. Returns false if that
+    /// element already has it.
     pub(crate) fn focus_around(&mut self, at: usize) -> bool {
         let dom = self.sim.dom();
         let focus =
@@ -104,7 +104,7 @@ impl Input<'_> {
         }
     }
 
-    /// Moves the focus. Returns false if the element has it already.
+    /// Moves the focus. Returns false if the element already has it.
     pub(crate) fn focus(&mut self, id: Option<u64>) -> bool {
         if self.sim.tab().focus == id {
             return false;
@@ -152,7 +152,7 @@ impl Input<'_> {
         }
     }
 
-    /// Sets the content of a field, formatted as the app does it.
+    /// Sets the content of a field, formatted as the app formats it.
     pub(crate) fn set_content(&mut self, at: usize, text: &str) {
         let node = &self.sim.dom().nodes[at];
         if node.element.is_none() {

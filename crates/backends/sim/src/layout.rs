@@ -100,7 +100,7 @@ impl LayoutPass<'_> {
         node.style.fixed.is_some() || node.states.contains(States::MODAL)
     }
 
-    /// Places a node; returns the size that it takes.
+    /// Places a node; returns the size that it takes up.
     fn layout_node(&mut self, at: usize, x: f64, y: f64, available_width: f64, clip: Rect) -> (f64, f64) {
         let dom = self.dom;
         let node = &dom.nodes[at];
@@ -139,7 +139,7 @@ impl LayoutPass<'_> {
         (width, height)
     }
 
-    /// Lays out the children; returns the size that they take.
+    /// Lays out the children; returns the size that they take up.
     fn layout_children(&mut self, of: usize, x: f64, y: f64, available_width: f64, clip: Rect) -> (f64, f64) {
         let (mut cx, mut cy, mut line, mut widest) = (x, y, 0.0_f64, 0.0_f64);
         let children: Vec<usize> = self.dom.children(of).collect();

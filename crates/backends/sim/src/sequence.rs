@@ -110,7 +110,7 @@ impl Sequence<'_> {
         }
     }
 
-    /// Replaces the content of a field; returns false if it takes none.
+    /// Replaces the content of a field; returns false if the field accepts none.
     pub(crate) fn fill(&mut self, at: usize, text: &str) -> Result<bool, ContentChanged> {
         if !self.sim.input().takes_text(at) && self.sim.dom().nodes[at].role != Role::Slider {
             return Ok(false);

@@ -121,7 +121,7 @@ struct Replayed {
     repaired: Vec<RepairedScript>,
     /// Whether the session is now recording a repair of the script.
     repairing: bool,
-    /// The page that was written.
+    /// The HTML report that was written.
     #[serde(skip_serializing_if = "Option::is_none")]
     report: Option<PathBuf>,
 }

@@ -1,9 +1,9 @@
 //! Lines in agent-device's spelling, where it differs from ours (its documentation: "Replay & E2E
 //! Testing", `agent-device help COMMAND`).
 //!
-//! Our own grammar comes first. This module sees only lines that it refuses, and if it cannot read
-//! a line either, that error stands. Comments (`# agent-device:target-v1 ...`) are kept like all
-//! comments.
+//! Our own grammar comes first. This module sees only lines that our grammar refuses. If it cannot
+//! read a line either, the error of our grammar stands. Comments (`# agent-device:target-v1 ...`)
+//! are kept like all comments.
 
 use super::unsupported::unsupported;
 use stickpin_cmdline::CommandLine;
@@ -22,7 +22,7 @@ const SCROLL_TO_END_PIXELS: &str = "1000000";
 /// Returns the error of our own grammar.
 pub(crate) fn read(words: &[String]) -> Result<CommandLine> {
     // Without joining, a second word of the selector would become a value, which this predicate
-    // does not take.
+    // does not accept.
     let words = match words {
         [is, predicate, _, _, ..] if is == "is" && predicate != "text" && predicate != "value" => {
             &translate_command(words).unwrap_or_else(|| words.to_vec())

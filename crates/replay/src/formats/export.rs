@@ -8,7 +8,7 @@ use serde::Deserialize;
 use std::path::Path;
 use stickpin_kernel::Result;
 
-/// A format of others.
+/// A format of another tool.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Format {

@@ -1,6 +1,6 @@
-//! Scripts written in other formats: what maps, and what does not.
+//! Writes scripts in other formats, and reports what cannot be translated.
 //!
-//! Variables stay variables. While the registry reads a line, marks in its words represent them;
+//! Variables stay variables. While the registry reads a line, marks in its words stand for them;
 //! each format then writes them in its own syntax.
 
 use super::read::{line as read_line, parse};
@@ -97,7 +97,7 @@ impl VariableMarks {
         template.parts().iter().map(part).collect()
     }
 
-    /// Replaces marks in a text by their variables.
+    /// Replaces marks in a text with their variables.
     pub(super) fn template(&self, text: &str) -> Template {
         Template::new(text.split(MARK).enumerate().map(|(i, piece)| match i % 2 {
             0 => TemplatePart::Text(piece.to_owned()),
@@ -353,7 +353,7 @@ pub(super) trait FormatWriter {
     ) -> Result<Vec<String>, String>;
 }
 
-/// Returns the lines of all items, and adds notes on those that do not map.
+/// Returns the lines of all items, and adds notes on those that have no counterpart.
 pub(super) fn lines<W: FormatWriter>(
     writer: &mut W,
     items: &[ExportItem],

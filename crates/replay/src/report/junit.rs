@@ -10,7 +10,7 @@ use stickpin_kernel::{Error, ErrorCode, Result};
 /// A flaky script is a success with reruns.
 ///
 /// # Errors
-/// Returns `INTERNAL` when it cannot be written.
+/// Returns `INTERNAL` when the XML cannot be written.
 pub fn write(report: &Report) -> Result<String> {
     let mut suite = TestSuite::new("stickpin");
     suite.set_time(duration(report.millis));

@@ -20,7 +20,7 @@ pub const VERSION: u32 = 1;
 pub struct Report {
     /// The format version, [`VERSION`].
     pub version: u32,
-    /// The version of the program that ran it.
+    /// The version of the program that ran the scripts.
     pub program: String,
     /// The start time, in milliseconds since 1970 (UTC).
     pub started_at: u64,
@@ -31,7 +31,7 @@ pub struct Report {
     /// Which part of all files was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
-    /// Why it ended early; `None` if it did not.
+    /// Why the run ended early; `None` if it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_early: Option<EndedEarly>,
     /// All scripts, ordered by name.
@@ -84,9 +84,9 @@ pub struct FileReport {
     pub outcome: Outcome,
     /// The duration of all attempts.
     pub millis: f64,
-    /// The attempts in order; empty if it was not run or cannot be read.
+    /// The attempts in order; empty if the script was not run or cannot be read.
     pub attempts: Vec<Attempt>,
-    /// Why it cannot be run at all.
+    /// Why the script cannot be run at all.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Error>,
 }
@@ -97,7 +97,7 @@ pub struct FileReport {
 pub struct Attempt {
     /// The number of the attempt, from 1.
     pub number: u32,
-    /// The session that it ran in.
+    /// The session that the attempt ran in.
     pub session: String,
     /// The outcome of the attempt.
     pub outcome: Outcome,
@@ -107,13 +107,13 @@ pub struct Attempt {
     pub millis: f64,
     /// The executed steps in order; a step of a block appears once per round.
     pub steps: Vec<Step>,
-    /// The divergence that ended it.
+    /// The divergence that ended the attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub divergence: Option<Divergence>,
-    /// Any other error that ended it.
+    /// Any other error that ended the attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Error>,
-    /// The folder of its files (`--artifacts`).
+    /// The folder of the attempt's files (`--artifacts`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifacts: Option<PathBuf>,
 }
@@ -140,7 +140,7 @@ pub struct Step {
     /// The answer of a command that only reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
-    /// The receipt: what was seen since the action.
+    /// The receipt: what was observed since the action.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receipt: Vec<String>,
     /// A warning for the caller.
@@ -149,7 +149,7 @@ pub struct Step {
     /// The error of a failed step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Error>,
-    /// The changes by the step, in the format of `snapshot --diff` (with a report).
+    /// The changes that the step caused, in the format of `snapshot --diff` (with a report).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<String>,
     /// The screen after the step (with a report).

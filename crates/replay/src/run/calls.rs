@@ -1,4 +1,4 @@
-//! Calls of a run to the client: the lines of its script, and additional questions.
+//! Calls of a run to the client: the lines of its script, and additional queries.
 
 use super::{CLOSE, Runner};
 use crate::divergence::{self, Divergence};
@@ -49,8 +49,8 @@ impl Runner<'_> {
         response
     }
 
-    /// Asks a question in a step's session, even after the deadline. Refs in the answer do not
-    /// count as given to the script.
+    /// Sends a query to a step's session, even after the deadline. Refs in the answer do not count
+    /// as given to the script.
     pub(super) async fn query(
         &mut self,
         step: &Step,

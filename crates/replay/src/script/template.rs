@@ -68,7 +68,7 @@ impl Template {
         }
     }
 
-    /// Replaces the variables by their values.
+    /// Replaces the variables with their values.
     ///
     /// # Errors
     /// Returns the first variable that is neither known nor has a default.
@@ -86,7 +86,8 @@ impl Template {
         Ok(out)
     }
 
-    /// Replaces variables by other pieces. A variable for which `other` returns `None` stays.
+    /// Replaces variables with other pieces. A variable for which `replacement` returns `None`
+    /// stays.
     #[must_use]
     pub fn substitute(&self, replacement: impl Fn(&str) -> Option<Vec<TemplatePart>>) -> Self {
         Self::new(self.parts.iter().flat_map(|part| match part {

@@ -199,8 +199,8 @@ impl Attempts {
     /// Takes a picture of the screen at the failure.
     async fn take_failure_picture(&self, session: &str, folder: &Path, result: &RunResult) {
         let session = result.last_session.as_ref().map_or(session, |(session, _)| session);
-        // Without the folder there is no picture, and `keep` reports why. A session that is gone
-        // has none.
+        // Without the folder there is no picture, and `keep_artifacts` reports why. A session that
+        // is gone has none.
         if std::fs::create_dir_all(folder).is_ok() {
             send_uncancelled(
                 &self.call,

@@ -96,13 +96,13 @@ functions! {
     Remove = "remove" "list expr",
     /// Changes fields and keeps the record's identity.
     Update = "update" "list expr fields*",
-    /// Puts another record in its place.
+    /// Replaces the record with a new one.
     Replace = "replace" "list expr fields*",
     Move = "move" "list expr expr",
     /// Sorts by a field.
     Sort = "sort" "list expr",
     Reverse = "reverse" "list",
-    /// Replaces the children of a mark by new nodes, as `innerHTML` does.
+    /// Replaces the children of a mark with new nodes, as `innerHTML` does.
     Rerender = "rerender" "expr",
     /// Loads another document.
     Goto = "goto" "expr",

@@ -190,7 +190,7 @@ impl Navigator<'_> {
         Ok(true)
     }
 
-    /// Replaces the app. History and data start over; identities continue to count.
+    /// Replaces the app. History and data start over; the numbering of identities continues.
     pub(crate) fn replace_app(
         &mut self,
         app: std::sync::Arc<super::model::App>,

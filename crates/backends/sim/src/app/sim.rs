@@ -44,7 +44,7 @@ pub(crate) struct Sim {
     /// `look`, `aim` and `act` events that have fired; each fires once per element.
     pub(crate) fired_once: Vec<(u64, Event)>,
     pub(crate) tab_serial: u64,
-    /// Closed tabs that were not yet reported.
+    /// Closed tabs that have not been reported yet.
     pub(crate) ended: Vec<EndedTab>,
     /// Whether pages are left without asking their guards.
     pub(crate) discards: bool,
@@ -71,7 +71,7 @@ pub(crate) struct Tab {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct Entry {
     pub(crate) url: String,
-    /// The document of the entry; moving to an entry of another document loads that.
+    /// The document of the entry; moving to an entry of another document loads that document.
     pub(crate) scope: u64,
 }
 
@@ -298,7 +298,8 @@ impl Sim {
         self.dispatch_event_with(at, event, None)
     }
 
-    /// Runs the nearest handler like [`Sim::fire`], with an additional variable for the script.
+    /// Runs the nearest handler like [`Sim::dispatch_event`], with an additional variable for the
+    /// script.
     pub(crate) fn dispatch_event_with(
         &mut self,
         at: usize,

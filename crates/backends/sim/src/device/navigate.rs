@@ -56,7 +56,7 @@ pub(super) fn navigate_to(device: &mut SimDevice, to: &Navigation) -> Result<boo
     result.map_err(|e| unreachable(&e))
 }
 
-/// Replaces the app of this device. Handles continue to count.
+/// Replaces the app of this device. The numbering of handles continues.
 fn switch(device: &mut SimDevice, what: &str) -> Result<()> {
     let options = Options::parse(what).map_err(|e| Error::new(ErrorCode::InvalidArgs, e))?;
     if options.is_explicit {

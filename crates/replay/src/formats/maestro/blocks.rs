@@ -25,7 +25,7 @@ pub(super) fn run_flow(flow: &FlowHeader, command: &mut Command<'_>, depth: usiz
     }
 }
 
-/// Replaces variables that only these lines see by their values.
+/// Substitutes the values of variables that only these lines see.
 fn substitute_env(nodes: Vec<Node>, env: &[(String, Template)]) -> Vec<Node> {
     if env.is_empty() {
         return nodes;

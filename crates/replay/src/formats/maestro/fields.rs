@@ -33,7 +33,7 @@ impl<'y> Fields<'y> {
         self.pairs.iter().find(|(key, _)| key.name == name).map(|(_, value)| value)
     }
 
-    /// Marks arguments as read that do not change what a flow does.
+    /// Marks arguments that do not change what a flow does as read.
     pub(super) fn ignore(&mut self, names: &[&'static str]) {
         for name in names {
             if !self.read_names.contains(name) {

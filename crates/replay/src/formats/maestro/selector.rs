@@ -195,7 +195,7 @@ fn unsupported_pattern(value: &Template, at: YamlPosition) -> ScriptError {
 }
 
 /// Returns the text that a pattern matches literally, or `None` if it is a real pattern. Characters
-/// that stay as they are match more strictly than in a pattern.
+/// that are left unchanged match more strictly than in a pattern.
 fn literal(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut chars = text.chars().peekable();
