@@ -33,8 +33,8 @@ pub(crate) struct Capture {
     pub(crate) nodes: Vec<Option<stickpin_tree::NodeId>>,
 }
 
-/// Captures the whole document of the front tab. A node that is searched for (`also`) is captured
-/// with its ancestors even if it is hidden.
+/// Captures the whole document of the front tab. A node that is searched for (`extra_node`) is
+/// captured with its ancestors even if it is hidden.
 pub(crate) fn capture(
     sim: &Sim,
     addresses: &mut Addresses,

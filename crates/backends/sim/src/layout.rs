@@ -94,7 +94,7 @@ impl LayoutPass<'_> {
         }
     }
 
-    /// Returns whether a node leaves the flow.
+    /// Returns whether a node is outside the flow.
     fn floats(&self, at: usize) -> bool {
         let node = &self.dom.nodes[at];
         node.style.fixed.is_some() || node.states.contains(States::MODAL)

@@ -61,7 +61,8 @@ pub(super) async fn override_refusal(
     Err(refusal)
 }
 
-/// Returns whether the middle of an element's box hits the element or one of its descendants.
+/// Returns whether the point that was aimed at is on the element or one of its descendants. False
+/// if the element's box is empty.
 async fn is_at(cx: &mut Cx, place: &CurrentElement, aim: &Aim) -> Result<bool> {
     if aim.rect.width <= 0.0 || aim.rect.height <= 0.0 {
         return Ok(false);

@@ -79,7 +79,7 @@ pub(crate) fn check_context(
 /// change.
 ///
 /// Returns `Ok` for another attempt when no relevant content changed and nothing was sent, at most
-/// [`TRIES`] times (`lost`).
+/// [`MAX_RELOCATIONS`] times (`lost`).
 ///
 /// # Errors
 /// Returns `CONTEXT_CHANGED` with the changes, `e`, or errors of the device.

@@ -225,8 +225,8 @@ async fn effects_of(
     Ok(cx.envelope.effects.len() > told)
 }
 
-/// Returns the tree of the whole app from the moment when the target was judged, if the whole app
-/// was read.
+/// Returns the tree of the whole app in which the target was judged; on a partial device, the last
+/// full capture. `None` if there is none.
 fn found_in(cx: &mut Cx, ready: &ActionTarget) -> Result<Option<Arc<Tree>>> {
     let judged = ready.tree.clone();
     // A partial device reports a single element; its last full capture is older.

@@ -45,7 +45,7 @@ pub(crate) async fn actionable_boxes(cx: &mut Cx, tree: &Tree) -> Result<Vec<Pla
         .collect())
 }
 
-/// Returns the elements of the stored tree that a screenshot of `area` shows.
+/// Returns the elements of a tree that a screenshot of `area` shows.
 ///
 /// # Errors
 /// Returns errors of the device.

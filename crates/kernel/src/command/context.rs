@@ -164,7 +164,8 @@ impl Cx {
         Err(e.dispatched(self.dispatched()))
     }
 
-    /// Marks a device operation as half done until the returned guard is dropped.
+    /// Marks a device operation as half done until the returned guard is dropped, unless the calls
+    /// of the device can be dropped.
     ///
     /// A command that only reads can be abandoned at any moment. When a command is abandoned under
     /// this guard, the state of the device is unknown and its session ends.

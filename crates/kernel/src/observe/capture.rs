@@ -125,7 +125,7 @@ pub(crate) async fn capture_unstored(cx: &mut Cx) -> Result<Arc<Tree>> {
     }
 }
 
-/// Issues refs of nodes of the stored tree to the caller.
+/// Issues refs for nodes of the stored tree to the caller.
 ///
 /// # Errors
 /// Returns `STORAGE_FULL` or `IO` when numbers cannot be reserved.
@@ -166,7 +166,7 @@ pub(crate) fn meaning(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<Meaning>
     Ok(cx.open_session()?.session.records(tree).meaning(node))
 }
 
-/// Issues refs of nodes of the stored tree and describes each with its record: `@e57 button
+/// Issues refs for nodes of the stored tree and describes each with its record: `@e57 button
 /// "Delete" in row "Mail 11"`.
 ///
 /// # Errors

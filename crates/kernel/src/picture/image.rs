@@ -113,7 +113,8 @@ impl Image {
         &self.rgb
     }
 
-    /// Shrinks the image, if necessary, to at most `width` pixels per row. Keeps its proportions.
+    /// Shrinks the image, if necessary, to at most `width` pixels per row; 0 means no limit. Keeps
+    /// its proportions.
     #[must_use]
     pub fn fit_width(self, width: u32) -> Self {
         if self.width <= width || width == 0 {

@@ -63,8 +63,8 @@ impl<'t> OutlineSide<'t> {
     }
 }
 
-/// Returns whether two nodes of different documents take refs, and no ref to the old one was
-/// issued.
+/// Returns whether the new node is a control of another document than the old one, to which no ref
+/// was issued.
 fn is_unseen(old: NodeRef<'_>, new: NodeRef<'_>, queries: &DiffQueries<'_>) -> bool {
     let is_control = new.is(States::ACTIONABLE) || new.role().is_control();
     is_control && old.document().scope != new.document().scope && !(queries.issued)(old.id())

@@ -64,8 +64,8 @@ pub fn content_match(
 ///
 /// True if none of the earlier rows is left, and the list without this row still has the same text.
 /// That is the case for a virtual list that was scrolled back, and for a list that was paged back.
-/// The only row of a list, or a row among others that stayed, proves nothing. Also true if several
-/// rows re-rendered with equal text.
+/// A list of fewer than three rows, or a row among others that stayed, proves nothing. Also true if
+/// several rows re-rendered with equal text.
 #[must_use]
 pub fn reappeared_with_list(old: &Records<'_>, old_node: NodeId, new: &Records<'_>, node: NodeId) -> bool {
     let row_of =

@@ -69,7 +69,8 @@ fn is_message(role: Role) -> bool {
     matches!(role, Role::Alert | Role::Status | Role::Tooltip)
 }
 
-/// Returns whether a heading contains only a link, whose line makes the heading's line redundant.
+/// Returns whether a heading contains only an actionable element with its label, whose line makes
+/// the heading's line redundant.
 fn is_repeated_by_link(draft: &Draft<'_>, lines: &[DraftLine<'_>], at: usize) -> bool {
     let node = lines[at].node;
     node.role() == Role::Heading

@@ -22,7 +22,7 @@ pub(super) struct OmittedItems {
     pub(super) first: bool,
 }
 
-/// Drops the items of runs beyond the limit, except those that contain a node for which `held`
+/// Drops the items of runs beyond the limit, except those that contain a node for which `has_ref`
 /// returns true. Returns the gaps, keyed by their first dropped node.
 pub(super) fn cut_runs(
     draft: &mut Draft<'_>,

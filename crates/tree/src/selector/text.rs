@@ -109,7 +109,7 @@ fn common_ancestor(tree: &Tree, first: NodeId, last: NodeId) -> Option<NodeRef<'
     tree.node(first).ancestors().find(|n| n.contains(last))
 }
 
-/// Returns whether a control around an element has the same text as its name.
+/// Returns whether a control around an element has the wanted text as its name.
 fn is_part_of_control(holder: NodeRef<'_>, wanted: &WantedText<'_>) -> bool {
     std::iter::once(holder).chain(holder.ancestors()).any(|n| {
         (n.is(States::NAME_FROM_CONTENT) || n.is(States::ACTIONABLE)) && n != holder && wanted.is(n.name())

@@ -155,7 +155,7 @@ impl Command for TurnAssign {
     }
 }
 
-/// Returns the handoff in the details of an error of the turn, so that its text is not lost with
+/// Adds the handoff to the details of an error about the turn, so that its text is not lost with
 /// the turn.
 fn with_handoff(error: Error, handoff: Handoff) -> Error {
     if !matches!(error.code, ErrorCode::StaleLease | ErrorCode::TurnMismatch) {

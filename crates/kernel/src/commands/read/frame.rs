@@ -82,7 +82,7 @@ impl Command for WatchFrame {
 
 impl WatchFrame {
     /// Returns whether commands ran, or another watcher got a different screenshot, since the
-    /// caller's last frame.
+    /// caller's last frame, or a dialog is open.
     fn is_behind(&self, cx: &mut Cx) -> Result<bool> {
         let live = cx.open_session()?;
         let seen = self.picture.as_deref().and_then(|hash| u64::from_str_radix(hash, 16).ok());

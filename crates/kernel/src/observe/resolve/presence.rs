@@ -34,7 +34,7 @@ pub(crate) enum Presence {
 /// allows several matches. `freshness` matters while another agent holds the turn.
 ///
 /// # Errors
-/// Returns `REF_NOT_FOUND` or `AMBIGUOUS_MATCH`.
+/// Returns `REF_NOT_FOUND` or `AMBIGUOUS_MATCH`, and `INVALID_ARGS` for a point.
 pub(crate) async fn determine_presence(
     cx: &mut Cx,
     target: &Target,

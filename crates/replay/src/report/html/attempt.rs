@@ -211,7 +211,7 @@ fn diff_line(line: &str) -> String {
 }
 
 impl Attempt {
-    /// Returns whether a failed step is the fault of the app or of the machinery.
+    /// Returns the outcome of a failed step: the fault of the app or of the machinery.
     fn outcome_of_a_failed_step(&self) -> Outcome {
         if self.outcome == Outcome::Broken { Outcome::Broken } else { Outcome::Failed }
     }

@@ -54,9 +54,9 @@ pub(super) fn split_at_numbers(text: &str) -> Vec<&str> {
     (0..=numbers.len()).map(|nth| text_before_number(text, &numbers, nth)).collect()
 }
 
-/// Returns whether only a clock or timer advanced. The texts differ only in numbers, and each such
-/// number is part of a time with seconds (`10:30:15`) or counts seconds or minutes (`892 / 900 s`,
-/// `4m 32s`).
+/// Returns whether only a clock or timer advanced. The texts differ only in numbers, and each
+/// number that differs is part of a time with seconds (`10:30:15`) or counts seconds or minutes
+/// (`892 / 900 s`, `4m 32s`).
 ///
 /// `9:00`, `9 h`, `3 days` and `5 m` may distinguish two records. They count as moving only when a
 /// smaller unit follows.

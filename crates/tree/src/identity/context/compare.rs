@@ -148,7 +148,7 @@ impl FactPairs {
 impl Context {
     /// Returns the changes from this context to `now`, nearest first. `content` contains what
     /// belongs to the element itself in `now`; that is judged elsewhere, except for its numbers.
-    /// `ticks` determines whether the numbers of a fact change by themselves.
+    /// `is_ticker` determines whether the numbers of a fact change by themselves.
     #[must_use]
     pub fn changes_to(
         &self,
