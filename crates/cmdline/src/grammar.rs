@@ -57,8 +57,8 @@ fn base_grammar(name: &str) -> Command {
         .args_override_self(true)
 }
 
-/// Returns the examples, the other commands of the group whose default this command is, and the
-/// rules for paths if the command has a path argument.
+/// Returns the examples, the aliases, the other commands of the group whose default this command
+/// is, and the rules for paths if the command has a path argument.
 fn after_help(definition: &CommandDefinition) -> Option<String> {
     let mut parts = Vec::new();
     if !definition.spec.examples.is_empty() {

@@ -57,11 +57,11 @@ pub fn read(definition: &CommandDefinition, args: Vec<String>) -> Result<ParsedA
     Ok(ParsedArguments::Input(input, options))
 }
 
-/// Refuses `--follow` if nothing could end it, `--stdin` if there is no standard input, and
-/// `--show` if there is no terminal.
+/// Refuses `--follow`, `--stdin` and `--show`, for a command that is not run on its own: nothing
+/// could end it, and it has no standard input and no terminal.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` if the option is set.
+/// Returns `INVALID_ARGS` if one of the options is set.
 pub fn refuse_following(options: &Options) -> Result<()> {
     if options.stdin {
         return Err(Error::new(

@@ -126,7 +126,7 @@ pub struct RunResult {
     pub repaired: Vec<RepairedScript>,
 }
 
-/// Runs a plan. `watch` receives every step when it is finished.
+/// Runs a plan. `on_step` receives every step when it is finished.
 pub async fn run(
     plan: &Plan,
     client: &dyn Client,
@@ -187,7 +187,7 @@ impl Runner<'_> {
         self.run_items(&plan.items, true).await
     }
 
-    /// Fails unless there is a device of this kind.
+    /// Fails if the host has devices, but none of this kind.
     async fn check_platform(&mut self, platform: &str, first: &Step) -> Result<(), StopReason> {
         let capabilities = self.query(first, "capabilities", json!({}), None).await;
         if let Some(error) = capabilities.error.filter(|e| is_broken(e.code)) {

@@ -18,8 +18,8 @@ pub fn desktop(programs: &[&str]) -> Option<LinuxProvider> {
     provider(programs, "STICKPIN_REQUIRE_DESKTOP")
 }
 
-/// Returns a [`desktop`] provider for large apps, which not every prepared machine has.
-/// `STICKPIN_REQUIRE_HEAVY` requires them.
+/// Returns a [`desktop`] provider for large apps, which not every prepared machine has. These are
+/// used only if `STICKPIN_HEAVY` or `STICKPIN_REQUIRE_HEAVY` is set; the latter also requires them.
 ///
 /// # Panics
 /// Panics when [`desktop`] does.

@@ -120,7 +120,7 @@ impl PageServer {
     }
 
     /// Waits until a page has reported a line with this prefix. Removes it from the log and returns
-    /// the rest of it.
+    /// the rest of it. Returns `None` after `timeout`.
     #[must_use]
     pub fn wait_for_prefix(&self, prefix: &str, timeout: Duration) -> Option<String> {
         let found = |log: &[String]| log.iter().position(|l| l.starts_with(prefix));

@@ -153,7 +153,8 @@ fn inset(rect: Rect, by: f64) -> Rect {
     }
 }
 
-/// Returns what a field shows: its value, dots for a secret, or its name if it is empty.
+/// Returns the text that a field shows and its color: its value, asterisks for a secret, or its
+/// name in grey if it is empty.
 fn shown(node: &Node, ink: [u8; 3]) -> (String, [u8; 3]) {
     if node.value.is_empty() {
         (node.name.clone(), GREY)

@@ -68,7 +68,8 @@ impl Patches {
         true
     }
 
-    /// Changes the document when the pointer arrives.
+    /// Changes the document when the pointer arrives, if that is the injected fault. Returns
+    /// whether it did.
     pub(crate) fn shift_on_arrival(&mut self) -> bool {
         let is = self.take(Fault::Insert);
         if is {

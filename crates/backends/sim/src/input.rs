@@ -269,7 +269,8 @@ impl Input<'_> {
         self.focus(next);
     }
 
-    /// Sends Escape to the focused element, else to the topmost layer.
+    /// Sends Escape to the focused element. If nothing handles it there, sends it to the last
+    /// visible element that handles Escape.
     fn escape(&mut self, at: usize) {
         if self.sim.dispatch_event(at, Event::Escape) {
             return;

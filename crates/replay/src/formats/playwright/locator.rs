@@ -37,8 +37,8 @@ struct LocatorParts<'s> {
 }
 
 impl PlaywrightWriter<'_> {
-    /// Returns the locator of a selector. It finds the first alternative that exists, as our
-    /// selectors do.
+    /// Returns the locator of a selector. The locator finds the first alternative that exists, as
+    /// our selectors do.
     pub(super) fn locator(&self, selector: &Selector) -> Result<String, String> {
         let mut all = self.locators(selector)?;
         if all.len() == 1 {

@@ -105,7 +105,7 @@ impl<'r, 't> ContextReader<'r, 't> {
     }
 
     /// Adds to `seen` the segments around these nodes that the client sees for the first time:
-    /// those that are neither in `seen` nor selected by `known` from what was shown before.
+    /// those that are neither in `seen` nor returned by `known_segments`.
     pub fn adopt_new(
         &self,
         nodes: &[NodeId],
@@ -253,8 +253,9 @@ impl<'r, 't> ContextReader<'r, 't> {
         }
     }
 
-    /// Returns the single button in a segment whose menu is open, with its row. Content that
-    /// appears elsewhere may belong to it. `None` if several are open.
+    /// Returns the name of the only expanded button in a segment, with the text of its row. Content
+    /// that appears elsewhere may belong to this button. `None` if no button or several buttons are
+    /// expanded.
     fn expanded_in(&self, segment: NodeRef<'t>) -> Option<String> {
         let from = self.expanded.partition_point(|&n| n < segment.id());
         let mut inside = self.expanded[from..].iter().take_while(|&&n| n < segment.subtree_end());
@@ -268,7 +269,9 @@ impl<'r, 't> ContextReader<'r, 't> {
         Some(words)
     }
 
-    /// Records which rows a list inside the segment has selected, and their texts.
+    /// Records the selection in a segment that is inside another one: the row itself, with its
+    /// text, if something in it is selected; the selected items of a list box; nothing in other
+    /// popups.
     fn selection_in(&self, row: NodeRef<'t>, selected: &mut BTreeMap<NodeId, String>) {
         let from = self.selected_nodes.partition_point(|&n| n < row.id());
         let selected_nodes = self.selected_nodes[from..].iter().take_while(|&&n| n < row.subtree_end());

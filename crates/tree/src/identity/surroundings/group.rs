@@ -16,8 +16,8 @@ use crate::identity::surroundings::heading::{HeadingIndex, strip_unsaved_mark};
 use crate::identity::surroundings::title::Title;
 use crate::{NodeRef, Role};
 
-/// Returns the titles around an element below its heading, nearest first. Without a heading, below
-/// its window or document.
+/// Returns the titles of the groups that contain an element and are below its heading, nearest
+/// first. Without a heading, they are below its window or document.
 pub(crate) fn titles_around(element: NodeRef<'_>, surroundings: &HeadingIndex) -> Box<[Title]> {
     surroundings
         .below_heading(element)

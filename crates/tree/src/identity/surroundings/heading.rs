@@ -171,7 +171,7 @@ fn strip_unsaved_marks(title: &str) -> String {
 const UNSAVED_MARKS: [char; 3] = ['*', '•', '●'];
 
 /// Returns a title without the number of things it names: `Orders (12)` becomes `Orders`. `Order
-/// (12)` may be one of them and stays.
+/// (12)` may name a single order, so it is not changed.
 fn strip_item_count(title: &str) -> &str {
     let bare = title.strip_suffix(')').and_then(|title| title.rsplit_once('('));
     let item_count = bare.filter(|(things, count)| {
