@@ -107,7 +107,7 @@ const SHOW: &str = "--show";
 pub(crate) fn show() -> Arg {
     Arg::new(SHOW)
         .long("show")
-        .help("Show the picture in the terminal, if the terminal can (kitty, iTerm2, sixel)")
+        .help("Show the picture in the terminal, if it supports pictures (kitty, iTerm2, sixel)")
         .action(ArgAction::SetTrue)
 }
 

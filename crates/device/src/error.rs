@@ -105,7 +105,7 @@ codes! {
     RelativePathWithoutRoot = "RELATIVE_PATH_WITHOUT_ROOT", 2, relative_path_without_root;
     /// A wait ended without its condition, or a deadline passed.
     Timeout = "TIMEOUT", 3, timeout;
-    /// Another agent holds the session.
+    /// Another agent holds the turn of the session.
     NotYourTurn = "NOT_YOUR_TURN", 5, not_your_turn;
     /// A handoff must be read before anyone acts.
     TurnRequired = "TURN_REQUIRED", 5, turn_required;
@@ -147,7 +147,7 @@ codes! {
     LoanNotFound = "LOAN_NOT_FOUND", 6, loan_not_found;
     /// No such app, page or device.
     DeviceNotFound = "DEVICE_NOT_FOUND", 6, device_not_found;
-    /// The agent's own id is not one.
+    /// The id that the agent states is not valid.
     IdentityInvalid = "IDENTITY_INVALID", 7, identity_invalid;
     /// The request may come from several agents.
     IdentityAmbiguous = "IDENTITY_AMBIGUOUS", 7, identity_ambiguous;

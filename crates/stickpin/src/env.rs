@@ -32,7 +32,7 @@ const VAR: &str = "STICKPIN_VAR_";
 const AD_VAR: &str = "AD_VAR_";
 /// Followed by a name: the value that `fill --secret NAME` fills in. No response shows it.
 const SECRET: &str = "STICKPIN_SECRET_";
-/// The agent behind the commands: `harness:name`, instead of what the harness reveals.
+/// The id of the agent that runs the commands: `harness:name`, instead of what the harness reveals.
 const AGENT_ID: &str = "STICKPIN_AGENT_ID";
 /// The level of the daemon's log: `error`, `warn`, `info`, `debug`, `trace`.
 const LOG: &str = "STICKPIN_LOG";
@@ -138,7 +138,7 @@ fn utf8(what: &str, path: &Path) -> Result<()> {
         None => {
             let shown = path.to_string_lossy();
             Err(Error::new(ErrorCode::Io, format!("{what} {shown:?} is not UTF-8"))
-                .hint("start from a folder whose path is UTF-8, and set HOME to a UTF-8 path"))
+                .hint("run stickpin from a folder whose path is UTF-8, and set HOME to a UTF-8 path"))
         }
     }
 }

@@ -22,9 +22,9 @@ use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Spec};
 
 /// Register stickpin with coding agents: the MCP server and the skill.
 ///
-/// Adds one entry to the configuration of each harness, and a link to the skill. Everything else in
-/// a configuration stays as it is; an entry that was edited by hand is kept. `uninstall` removes
-/// what was written.
+/// Adds one entry to the configuration of each harness, and a link to the skill. Nothing else in a
+/// configuration is changed; an entry that was edited by hand is kept. `uninstall` removes what was
+/// written.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {

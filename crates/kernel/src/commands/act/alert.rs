@@ -13,7 +13,7 @@ pub struct AlertStatus {}
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AlertAccept {
-    /// The answer to a prompt; by default the text that the prompt proposes.
+    /// The answer to a prompt; by default the prompt's default text.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub text: Option<String>,
     /// Milliseconds to wait for a dialog to open.

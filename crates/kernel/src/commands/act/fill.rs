@@ -23,7 +23,7 @@ acting! {
         /// Fill in the value of STICKPIN_SECRET_NAME from the environment. No response shows it.
         #[schemars(extend("x-placeholder" = "NAME", "x-secret" = true))]
         secret: Option<String> = None,
-        /// Record `${NAME}` in place of the text; a replay takes the value as a variable.
+        /// Record `${NAME}` in place of the text; a replay takes the value from that variable.
         #[schemars(extend("x-placeholder" = "NAME", "x-unrecorded" = true))]
         record_as: Option<String> = None,
     }

@@ -11,7 +11,7 @@ acting! {
     ///
     /// All targets are resolved and checked before the first action.
     ///
-    /// The value fits the field: a text, `true` or `false` for a checkbox, an option for a list.
+    /// A value is text, `true` or `false` for a checkbox, or an option of a list.
     pub struct Form {
         /// `TARGET=VALUE`, any number of them: `@e2=ada@example.com`, `label="City"=Graz`.
         #[schemars(length(min = 1), extend("x-positional" = 0, "x-trailing" = true))]

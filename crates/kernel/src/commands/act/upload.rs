@@ -69,7 +69,7 @@ impl Command for Upload {
 }
 
 /// What an upload needs of a device, for error messages.
-const NEED: &str = "take files";
+const NEED: &str = "accept files";
 
 /// A file of the caller.
 struct LocalFile {

@@ -29,8 +29,8 @@ pub(super) const CLOSED: u8 = 11;
 /// Wait for the turn of the session, and hold it until you release it.
 ///
 /// Exits with 0 when it is your turn, 3 when the time is up or an event for you arrived, and 4 when
-/// the turn may be taken from an owner that is gone or silent. The daemon renews your turn; keep no
-/// process running for it.
+/// the turn may be taken from an owner that is gone or silent. The daemon renews your turn; you
+/// need not keep a process running for it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnWait {
@@ -46,7 +46,7 @@ pub struct TurnWait {
     /// Return the events after this record; by default those that you have not read yet.
     #[schemars(extend("x-placeholder" = "SEQ"))]
     pub after: Option<u64>,
-    /// Do not return for events that are meant for you, and do not return them.
+    /// Do not end the wait for events addressed to you, and omit them from the response.
     #[serde(default)]
     pub no_events: bool,
 }

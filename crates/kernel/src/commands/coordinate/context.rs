@@ -55,7 +55,7 @@ pub struct ContextClear {
     pub context: String,
 }
 
-/// Show the stored tree of the session, as its last reader left it.
+/// Show the stored tree of the session, as last captured.
 ///
 /// Neither the device nor the log is touched, so that a console may follow the agents of a session
 /// at no cost to them.

@@ -62,7 +62,7 @@ pub struct Events {
     /// Start where your last response with --resume ended.
     #[serde(default)]
     pub resume: bool,
-    /// Events of all sessions that you are a member of. The limit is that of each session.
+    /// Events of all sessions that you are a member of. The limit applies to each session.
     #[serde(default)]
     pub all_sessions: bool,
     /// With --all-sessions: start after this record in this session; may be repeated.

@@ -198,7 +198,7 @@ impl Show for MsgSendOutput {
         let delivery = match self.delivery {
             Delivery::Live => "a reader is connected",
             Delivery::Stored => "it will be read later",
-            Delivery::Unreachable => "but the reader's harness has ended",
+            Delivery::Unreachable => "the reader's harness has ended",
         };
         text.line(format_args!("sent as record {} of {}: {delivery}", self.seq, self.session));
     }

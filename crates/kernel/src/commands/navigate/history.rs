@@ -12,7 +12,7 @@ const READY_TIMEOUT: Duration = Duration::from_secs(10);
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Back {
-    /// Discard a draft if the page asks before leaving.
+    /// Discard unsaved changes if the page asks before leaving.
     #[serde(default)]
     pub discard: bool,
 }
@@ -21,7 +21,7 @@ pub struct Back {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Forward {
-    /// Discard a draft if the page asks before leaving.
+    /// Discard unsaved changes if the page asks before leaving.
     #[serde(default)]
     pub discard: bool,
 }
@@ -32,7 +32,7 @@ pub struct Forward {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Reload {
-    /// Discard a draft if the page asks before leaving.
+    /// Discard unsaved changes if the page asks before leaving.
     #[serde(default)]
     pub discard: bool,
 }

@@ -41,7 +41,7 @@ pub struct TabNew {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabSwitch {
-    /// Its id: `t2`.
+    /// The tab id, such as `t2`.
     #[schemars(extend("x-positional" = 0))]
     pub id: String,
     /// Print a snapshot of it, as `snapshot -i` does.
@@ -56,10 +56,10 @@ pub struct TabSwitch {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabClose {
-    /// Its id: `t2`; by default the current tab.
+    /// The tab id, such as `t2`; by default the current tab.
     #[schemars(extend("x-positional" = 0))]
     pub id: Option<String>,
-    /// Discard a draft if the page asks before leaving.
+    /// Discard unsaved changes if the page asks before leaving.
     #[serde(default)]
     pub discard: bool,
 }
@@ -70,7 +70,7 @@ pub struct TabClose {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TabShow {
-    /// Its id: `t2`; by default the current tab.
+    /// The tab id, such as `t2`; by default the current tab.
     #[schemars(extend("x-positional" = 0))]
     pub id: Option<String>,
 }

@@ -18,7 +18,7 @@ pub struct GetUrl {}
 
 /// Print one property of an element.
 ///
-/// Text is printed line by line, with escapes for control characters; `--json` has it unescaped.
+/// Text is printed line by line, with escapes for control characters; `--json` prints it unescaped.
 /// Values are truncated at `--max-bytes` (default 24,000); the last line then says so.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

@@ -6,7 +6,7 @@ use crate::commands::prelude::*;
 use crate::commands::session::open::options::{declared, spelled};
 use stickpin_tree::escape;
 
-/// List the capabilities of each platform and the options of `open` that it takes.
+/// List the capabilities of each platform and the options of `open` that it accepts.
 ///
 /// A command that needs a missing capability fails with `UNSUPPORTED` and sends nothing.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

@@ -7,7 +7,7 @@ use stickpin_tree::quote;
 
 /// List the apps and browsers that can be opened here.
 ///
-/// The warning names platforms that do not respond; run `stickpin doctor` to see why.
+/// A warning names platforms that do not respond; run `stickpin doctor` to see why.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Devices {}

@@ -36,14 +36,14 @@ pub struct IdentityLinkOutput {
     pub ttl_ms: Option<u64>,
 }
 
-/// Check that the MCP servers of this harness are the same agent as this command.
+/// Check that the MCP servers of this harness run as the same agent as this command.
 ///
-/// Exits 1 when one of them is another agent.
+/// Exits 1 when one of them runs as another agent.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DoctorIdentity {}
 
-/// Who the connections of a harness are.
+/// The agent of each connection of a harness.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DoctorIdentityOutput {
@@ -83,16 +83,16 @@ impl Command for IdentityLink {
                 "a code links an MCP connection, but this command did not come over MCP",
             )
             .hint("run the command over MCP; `stickpin whoami` shows the agent of this shell")),
-            (None, _) if cx.caller.evidence.env_age == EnvAge::Spawn => {
-                Err(Error::invalid_args("an MCP connection is linked with the code of a shell")
-                    .hint("run `stickpin identity link` in the shell of the agent, and give its code here"))
-            }
+            (None, _) if cx.caller.evidence.env_age == EnvAge::Spawn => Err(Error::invalid_args(
+                "an MCP connection is linked with the code of a shell",
+            )
+            .hint("run `stickpin identity link` in the agent's shell, then pass the code that it prints")),
             (None, _) => {
                 if !me.ambiguous.is_empty() {
                     let names: Vec<_> = me.ambiguous.iter().map(ToString::to_string).collect();
                     let message = format!("this shell may belong to {}", names.join(" or "));
                     return Err(Error::new(ErrorCode::IdentityAmbiguous, message)
-                        .hint("set STICKPIN_AGENT_ID to the id of the agent that this is"));
+                        .hint("set STICKPIN_AGENT_ID to the id of the agent in this shell"));
                 }
                 let issued = identities.issue_code(&me.agent_id);
                 Ok(IdentityLinkOutput {

@@ -148,7 +148,7 @@ impl Command for Open {
         let recorded = self.record.take().and_then(OptionalValue::requested);
         if recorded.is_some() && !cfg!(feature = "recording") {
             return Err(Error::unsupported("this host does not record scripts; nothing was opened")
-                .hint("omit --record"));
+                .hint("omit `--record`"));
         }
         if let Some(file) = cx.caller.resolve_opened(&self.what)? {
             self.what = file.display().to_string();

@@ -19,7 +19,7 @@ use stickpin_tree::quote;
 
 /// List the sessions of this state directory: app, owner, age, idle time and memory.
 ///
-/// Open sessions come first. Those that you are a member of and that lost their app follow;
+/// Open sessions come first, then those that lost their app and have you as a member;
 /// `session restore` opens them again. An agent sees its own sessions, their children and their
 /// peers; with --all also the name, platform and turn of the others.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]

@@ -9,7 +9,7 @@ use stickpin_session::agent::{AgentKind, Attempt};
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Whoami {
-    /// List every source of the identity, and which one was used
+    /// List every source of the identity, and which one was used.
     #[serde(default)]
     pub explain: bool,
 }

@@ -37,7 +37,7 @@ pub struct WaitText {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitUrl {
-    /// Part of the address, or a pattern with `*` for all of it: `/orders/*` (its path),
+    /// Part of the address, or a `*` pattern for the whole: `/orders/*` (its path),
     /// `https://*/orders/*`.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub part: String,

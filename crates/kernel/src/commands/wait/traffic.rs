@@ -22,8 +22,8 @@ const MAX_NAMED_REQUESTS: usize = 3;
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitRequest {
-    /// Part of the address, or a pattern with `*` for all of it (`/api/*`); a method may come
-    /// first: `POST /api/order`.
+    /// Part of the address, or a `*` pattern for the whole (`/api/*`); a method may come first:
+    /// `POST /api/order`.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub pattern: String,
     /// Only a response with this status: `200`, `2xx`. By default a failed request counts too.
@@ -44,7 +44,7 @@ pub struct WaitRequest {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitDownload {
-    /// Part of the file's name, or a pattern with `*` for all of it; by default any file.
+    /// Part of the file's name, or a `*` pattern for the whole name; by default any file.
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub name: Option<String>,
     /// Copy the file to this path, or into this folder.
@@ -56,7 +56,7 @@ pub struct WaitDownload {
     pub timeout: u64,
 }
 
-/// Wait until an expression of the page's own script is true: `window.app?.ready`.
+/// Wait until a JavaScript expression in the page is true: `window.app?.ready`.
 ///
 /// An expression that throws ends the wait.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
