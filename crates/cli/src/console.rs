@@ -26,7 +26,7 @@ pub(crate) fn grammar(command: Command) -> Command {
     };
     command.after_help(PathArg::RULES).args([
         flag("plain", "Read commands line by line; default when input or output is not a terminal"),
-        flag("ephemeral", "Keep what prompts refer to in memory instead of the session log"),
+        flag("ephemeral", "Keep the context of prompts in memory instead of the session log"),
         Arg::new("context")
             .long("context")
             .value_name("NAME")

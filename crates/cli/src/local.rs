@@ -116,7 +116,7 @@ pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
     CliCommand::new("daemon start", "Start the daemon, as the first command does", LocalAction::Start),
     CliCommand {
         grammar: |command| {
-            let help = "Stop also while sessions are open, commands run or agents hold turns";
+            let help = "Stop even if sessions are open, commands are running or agents hold turns";
             command.arg(Arg::new("force").long("force").action(ArgAction::SetTrue).help(help))
         },
         ..CliCommand::new("daemon stop", "Stop the daemon", LocalAction::Stop)

@@ -111,7 +111,7 @@ fn status(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) {
     }
     words.push(match app.focus {
         Focus::Prompt => "Shift-Tab tree".to_owned(),
-        Focus::Tree | Focus::Search => "Esc prompt, / search, Enter takes".to_owned(),
+        Focus::Tree | Focus::Search => "Esc prompt, / search, Enter inserts".to_owned(),
     });
     put(buffer, area, &cut(&format!(" {}", words.join(" · ")), area.width), theme.bar());
 }

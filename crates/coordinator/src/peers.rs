@@ -52,7 +52,7 @@ impl Coordinator {
     fn set_peers(&self, a: &str, b: &str, who: &Participant, there: bool) -> Result<()> {
         if a == b {
             return Err(Error::new(ErrorCode::PeerSelf, format!("session `{a}` cannot be its own peer"))
-                .hint("name two sessions"));
+                .hint("name two different sessions"));
         }
         refuse_ambiguous(who)?;
         let (first, second) = (self.session(a)?, self.session(b)?);

@@ -236,8 +236,8 @@ impl Coordinator {
 fn repair_in_use(store: &Store, state: &mut State, line: u64, now: &Now) -> Result<Repaired> {
     let name = state.log.meta().name.clone();
     if state.running_of(&|_| true).is_some() {
-        let message = format!("a command runs in session `{name}`, so its log cannot be repaired now");
-        return Err(Error::session_exists(message).hint("repeat the repair when the command has ended"));
+        let message = format!("a command is running in session `{name}`, so its log cannot be repaired now");
+        return Err(Error::session_exists(message).hint("repeat the repair after the command has ended"));
     }
     state.log.store().map_err(error::of_store)?;
     let repaired = store.repair(&name, line, now.wall).map_err(error::of_store)?;

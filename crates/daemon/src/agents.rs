@@ -128,7 +128,7 @@ impl Identities for Agents {
                 ErrorCode::InvalidArgs,
                 "the code is wrong, was already used, or is older than two minutes",
             )
-            .hint("run `stickpin identity link` in the shell of the agent for another code")
+            .hint("run `stickpin identity link` in the agent's shell to get a new code")
         })
     }
 

@@ -156,8 +156,8 @@ impl Daemon {
         let coordinator = self.coordinator.clone();
         // Runs detached: a session that a client names earlier is loaded for that client.
         drop(tokio::task::spawn_blocking(move || match stickpin_coordinator::resume(&coordinator) {
-            Ok(loaded) => tracing::debug!("loaded {loaded} sessions of the daemon before"),
-            Err(e) => tracing::warn!("the sessions of the daemon before could not be loaded: {e}"),
+            Ok(loaded) => tracing::debug!("loaded {loaded} sessions of the previous daemon"),
+            Err(e) => tracing::warn!("the sessions of the previous daemon could not be loaded: {e}"),
         }));
         let (left, going) = (leftovers::find(state_dir), self.shutdown.clone());
         if !left.is_empty() {

@@ -8,13 +8,13 @@ use stickpin_kernel::{Error, ErrorCode};
 /// running commands.
 pub(crate) fn refusal(sessions: &[String], work: &Unfinished) -> Option<Error> {
     let turns: Vec<_> =
-        work.turns.iter().map(|(session, owner)| format!("{owner} has the turn of {session}")).collect();
+        work.turns.iter().map(|(session, owner)| format!("{owner} holds the turn of {session}")).collect();
     let mut why = Vec::new();
     if !sessions.is_empty() {
         why.push(format!("sessions are open: {}", sessions.join(", ")));
     }
     if !work.commands.is_empty() {
-        why.push(format!("commands run in {}", work.commands.join(", ")));
+        why.push(format!("commands are running in {}", work.commands.join(", ")));
     }
     why.extend(turns);
     let (code, hint) = match (sessions.is_empty() && work.commands.is_empty(), work.turns.is_empty()) {

@@ -54,7 +54,7 @@ impl Name {
 /// Returns the machine of a caller.
 fn setup(call: &Call) -> Result<Setup> {
     let Some(home) = call.caller.home.clone() else {
-        return Err(Error::new(ErrorCode::Io, "cannot find the configurations: there is no home directory")
+        return Err(Error::new(ErrorCode::Io, "cannot locate the configuration files: HOME is not set")
             .hint("set HOME to the home directory"));
     };
     let machine = &*call.installation;
@@ -76,14 +76,14 @@ fn setup(call: &Call) -> Result<Setup> {
 /// Runs blocking work so that signals are still handled.
 async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
     let done = tokio::task::spawn_blocking(work).await;
-    done.unwrap_or_else(|e| Err(Error::internal(format!("the installation stopped: {e}"))))
+    done.unwrap_or_else(|e| Err(Error::internal(format!("the background task failed: {e}"))))
 }
 
 /// Refuses a choice of harnesses that is empty or contradictory.
 fn check_choice(names: usize, all: bool, verb: &str) -> Result<()> {
     let message = match (names, all) {
         (0, false) => "name a harness, or use `--all`",
-        (1.., true) => "`--all` includes every harness that is named",
+        (1.., true) => "`--all` cannot be combined with harness names",
         _ => return Ok(()),
     };
     Err(Error::new(ErrorCode::InvalidArgs, message).hint(format!("run `stickpin {verb} --all`")))

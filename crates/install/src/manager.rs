@@ -91,7 +91,7 @@ fn call(setup: &Setup, program: &Path, args: &[&str]) -> Result<(), TargetError>
             let printed = printed.recv_timeout(OUTPUT_LIMIT).unwrap_or_default();
             Err(failed(format!("failed ({status}): {}", quote(printed.trim()))))
         }
-        None => Err(failed(format!("did not end within {} s", LIMIT.as_secs()))),
+        None => Err(failed(format!("did not exit within {} s", LIMIT.as_secs()))),
     }
 }
 

@@ -77,7 +77,7 @@ impl ActiveSessions {
             interval.tick().await;
             for session in self.take_disconnected(limit) {
                 match manager.close_session(&session.as_str().into()).await {
-                    Ok(()) => tracing::info!(session, "its client went"),
+                    Ok(()) => tracing::info!(session, "closed because its client disconnected"),
                     Err(e) => {
                         tracing::warn!(session, "cannot close the session of a client that disconnected: {e}")
                     }

@@ -97,7 +97,7 @@ fn truncate(text: String, max_chars: usize) -> (String, Shown) {
     let shown = Shown::Cut(refs_in(truncated));
     let left = total - truncated.chars().count();
     let text = format!(
-        "{truncated}\n… {left} of {total} characters are cut; ask for less: snapshot with scope or depth, find, get of one \
+        "{truncated}\n… {left} of {total} characters were cut; ask for less: snapshot with scope or depth, find, get of one \
          element, fewer steps",
     );
     (text, shown)
@@ -188,7 +188,7 @@ mod tests {
         let said = ToolResult::new(&response, 200);
         let (kept, last) = said.text.rsplit_once('\n').expect("lines");
         assert!(kept.chars().count() <= 200 && kept.ends_with("\"ü\""), "{kept}");
-        assert!(last.contains("characters are cut") && last.contains("scope"), "{last}");
+        assert!(last.contains("characters were cut") && last.contains("scope"), "{last}");
         let Shown::Cut(refs) = said.shown else { panic!("not cut") };
         assert!(refs.contains(&1) && !refs.contains(&100), "{refs:?}");
     }

@@ -37,9 +37,7 @@ fn unmount_all_with(
     mounts_below(&table()?, &folder).iter().for_each(|mount| unmount(mount));
     match mounts_below(&table()?, &folder).first() {
         None => Ok(()),
-        Some(left) => {
-            Err(io::Error::other(format!("{} is mounted there and cannot be unmounted", left.display())))
-        }
+        Some(left) => Err(io::Error::other(format!("cannot unmount {}", left.display()))),
     }
 }
 

@@ -132,7 +132,7 @@ impl FolderEntry<'_> {
         let kind = io::Error::from(e).kind();
         let path = self.path.display();
         match e {
-            Errno::XDEV => io::Error::new(kind, format!("{path} is mounted there")),
+            Errno::XDEV => io::Error::new(kind, format!("{path} is a mount point")),
             e => io::Error::new(kind, format!("{path}: {e}")),
         }
     }

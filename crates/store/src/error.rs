@@ -128,7 +128,7 @@ pub enum StoreError {
         line: u64,
     },
     /// A blob is missing or does not match its digest.
-    #[error("the blob `{}` is damaged", .0.display())]
+    #[error("the blob `{}` is missing or damaged", .0.display())]
     BlobCorrupt(PathBuf),
 }
 

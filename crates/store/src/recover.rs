@@ -64,7 +64,7 @@ fn parse(path: &Path, name: &str, bytes: &[u8]) -> Result<SessionMeta> {
         return Err(version(meta.v.into()));
     }
     if meta.name != name {
-        return Err(corrupt(format!("it is that of `{}`", meta.name)));
+        return Err(corrupt(format!("it belongs to session `{}`", meta.name)));
     }
     Ok(meta)
 }

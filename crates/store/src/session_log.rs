@@ -148,7 +148,7 @@ impl SessionLog {
     /// Returns the reason why no command may begin, if there is one.
     #[must_use]
     pub fn read_only(&self) -> Option<String> {
-        let pending = self.pending_ends.first().map(|_| "the end of a command is not written".to_owned());
+        let pending = self.pending_ends.first().map(|_| "the end of a command was not written".to_owned());
         let damaged = self.damage.error().map(|e| e.to_string());
         self.broken.clone().or_else(|| self.unsynced.failed()).or(damaged).or(pending)
     }

@@ -98,7 +98,7 @@ pub(crate) async fn perform(act: Act, board: &Board, remote: &Remote) -> Result<
                 ErrorCode::NotYourTurn,
                 "the page only watches until you take the session",
             )
-            .hint("press the button Take"));
+            .hint("press Take on the page"));
         }
         Act::Press { frame, x, y, count } => {
             let target = target(board, frame, x, y)?;
@@ -161,10 +161,7 @@ fn target(board: &Board, frame: u64, x: f64, y: f64) -> Result<String> {
     let seen = board.recent_frame(frame).ok_or_else(|| stale("the picture is out of date"))?;
     let inside = |value: f64, size: u32| value >= 0.0 && value < f64::from(size);
     if !inside(x, seen.width) || !inside(y, seen.height) {
-        return Err(Error::new(
-            ErrorCode::InvalidArgs,
-            format!("the point {x},{y} is outside of the picture"),
-        ));
+        return Err(Error::new(ErrorCode::InvalidArgs, format!("the point {x},{y} is outside the picture")));
     }
     if let Some(reference) = seen.at(x, y).and_then(|element| element.reference.clone()) {
         return Ok(reference);

@@ -123,7 +123,7 @@ impl Site {
             return answer(
                 StatusCode::SERVICE_UNAVAILABLE,
                 TEXT,
-                format!("{MAX_VIEWERS} viewers watch already"),
+                format!("{MAX_VIEWERS} viewers are already watching"),
             );
         };
         let body = StreamBody::new(stream::events(viewer));
@@ -142,7 +142,7 @@ impl Site {
         };
         let act = match act {
             Ok(act) => act,
-            Err(why) => return Ok(answer(StatusCode::BAD_REQUEST, TEXT, format!("not an act: {why}"))),
+            Err(why) => return Ok(answer(StatusCode::BAD_REQUEST, TEXT, format!("not an action: {why}"))),
         };
         let done = acts::perform(act, &self.board, &self.remote).await.unwrap_or_else(ActAnswer::from);
         Ok(answer(StatusCode::OK, JSON, json!(done).to_string()))
@@ -162,8 +162,8 @@ fn parameter(request: &Request<Incoming>, name: &str) -> Option<String> {
 
 fn refuse(refusal: Refusal) -> Response<Body> {
     let why = match refusal {
-        Refusal::Host => "this address is served under its own name only",
-        Refusal::Origin => "another page may not ask for this",
+        Refusal::Host => "the Host header must name this address and port",
+        Refusal::Origin => "requests from other pages are refused",
         Refusal::Token => "this link was used before, or is wrong; `stickpin watch` prints a new one",
         Refusal::Visit => "open the link that `stickpin watch` printed",
         Refusal::Role => "this link only lets you look",

@@ -39,7 +39,7 @@ pub async fn perform(
         Action::Choose { point, target } => files::choose_files(page, *point, *target, cancel).await,
         Action::Upload { target, files } => files::upload(page, *target, files).await,
         Action::Drop { point, target, files } => files::drop_files(page, *point, *target, files).await,
-        _ => Err(unsupported("web", "send such an input")),
+        _ => Err(unsupported("web", "send this kind of input")),
     }
 }
 

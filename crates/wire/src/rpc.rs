@@ -226,7 +226,7 @@ impl Welcome {
     pub fn mismatch(&self, client: &Hello) -> Error {
         let (theirs, ours) = (&self.version, &client.version);
         let message = format!(
-            "the daemon of this state dir (process {}) is stickpin {theirs} with protocol {}, but this is \
+            "the daemon of this state directory (process {}) is stickpin {theirs} with protocol {}, but this is \
              stickpin {ours} with protocol {}",
             self.pid, self.protocol, client.protocol
         );

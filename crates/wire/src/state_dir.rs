@@ -29,10 +29,10 @@ impl StateDir {
     pub fn open(state_dir: &Path) -> Result<Self> {
         private_dir(state_dir)?;
         let state_dir =
-            fs::canonicalize(state_dir).map_err(|e| io_error("find the state dir", state_dir, &e))?;
+            fs::canonicalize(state_dir).map_err(|e| io_error("find the state directory", state_dir, &e))?;
         // JSON messages contain the path.
         if state_dir.to_str().is_none() {
-            let message = format!("the state dir `{}` is not UTF-8", state_dir.display());
+            let message = format!("the state directory `{}` is not UTF-8", state_dir.display());
             return Err(Error::new(ErrorCode::Io, message).hint(CHOOSE_ANOTHER));
         }
         let daemon = state_dir.join("daemon");
@@ -125,7 +125,7 @@ fn private(dir: &Path, link_flags: OFlags) -> Result<()> {
     }
     // Root may write nearly anywhere; `access` also reports a read-only mount.
     rustix::fs::access(dir, rustix::fs::Access::WRITE_OK)
-        .map_err(|e| io_error("write in", dir, &e.into()).hint(CHOOSE_ANOTHER))
+        .map_err(|e| io_error("write to", dir, &e.into()).hint(CHOOSE_ANOTHER))
 }
 
 const CHOOSE_ANOTHER: &str = "use your own folder: `--state-dir DIR` or STICKPIN_STATE_DIR";

@@ -274,7 +274,7 @@ impl PrivateDisplay {
             fallen = display;
         }
         let (name, how) = fallen;
-        let what = format!("{name} of the private display has ended ({how}): {}", self.said(name));
+        let what = format!("{name} of the private display has exited ({how}): {}", self.said(name));
         Error::backend_lost(what).hint("run `stickpin doctor`")
     }
 

@@ -31,7 +31,7 @@ impl SharedMemory {
         }
         let version = conn.shm_query_version()?.reply()?;
         if (version.major_version, version.minor_version) < (1, 2) {
-            return Err(refused(&"the extension does not take file descriptors"));
+            return Err(refused(&"the extension does not accept file descriptors"));
         }
         let fd: OwnedFd = memfd_create("stickpin", MemfdFlags::CLOEXEC).map_err(|e| refused(&e))?;
         ftruncate(&fd, size as u64).map_err(|e| refused(&e))?;

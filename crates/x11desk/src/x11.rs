@@ -132,8 +132,8 @@ impl X11 {
         let lost = |why: &str| Error::from(X11Error::Lost(why.to_owned()));
         match tokio::time::timeout(JOB_TIMEOUT, answered).await {
             Ok(Ok(done)) if sent => Ok(done?),
-            Ok(_) => Err(lost("its connection is closed")),
-            Err(_) => Err(lost(&format!("it did not respond within {} s", JOB_TIMEOUT.as_secs()))),
+            Ok(_) => Err(lost("connection closed")),
+            Err(_) => Err(lost(&format!("no response within {} s", JOB_TIMEOUT.as_secs()))),
         }
     }
 }

@@ -87,7 +87,7 @@ pub(crate) async fn perform(
         Action::Upload { target, files } => upload::give_files(act, *target, files).await,
         // Drop targets do not identify themselves.
         Action::Drop { .. } => Ok(InputOutcome::default()),
-        _ => Err(unsupported("linux", "send such an input")),
+        _ => Err(unsupported("linux", "send this kind of input")),
     }
 }
 

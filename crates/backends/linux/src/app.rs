@@ -322,7 +322,7 @@ pub(crate) async fn end_child(mut child: Child, label: &str) -> Result<()> {
         kill_group(pid);
     }
     let waited = child.wait().await.map(drop);
-    waited.map_err(|e| Error::io(format!("cannot wait for the end of {}: {e}", quote(label))))
+    waited.map_err(|e| Error::io(format!("cannot wait for {} to exit: {e}", quote(label))))
 }
 
 /// Returns the error for an app that is gone.

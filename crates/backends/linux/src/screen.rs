@@ -135,7 +135,7 @@ impl Screen {
         if self.wayland || self.has_unknown_process {
             return self.none(to);
         }
-        Error::element_offscreen(format!("stickpin cannot {to}: the app shows no window"))
+        Error::element_offscreen(format!("stickpin cannot {to}: the app has no visible window"))
             .hint("run `stickpin snapshot -i`")
     }
 

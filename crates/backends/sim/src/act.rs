@@ -163,7 +163,7 @@ impl SimDevice {
                 let moved = sim.input().scroll_to(&mark, before + dy);
                 Ok(done(Delivery::Confirmed).moved(moved))
             }
-            _ => Err(stickpin_device::unsupported("sim", "take files")),
+            _ => Err(stickpin_device::unsupported("sim", "accept files")),
         }
     }
 }

@@ -239,6 +239,6 @@ impl Provider for WebProvider {
         let swept =
             tokio::task::spawn_blocking(move || (stickpin_process::sweep(&state_dir), state_dir)).await;
         let (swept, state_dir) = swept.map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
-        swept.map_err(|e| Error::new(ErrorCode::Io, format!("cannot sweep {}: {e}", state_dir.display())))
+        swept.map_err(|e| Error::new(ErrorCode::Io, format!("cannot clean up {}: {e}", state_dir.display())))
     }
 }

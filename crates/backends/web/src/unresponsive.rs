@@ -114,7 +114,7 @@ pub(crate) async fn check_resumed(web: &DrivenBrowser) -> Result<()> {
             ErrorCode::Timeout,
             format!("the page reopened the same dialog after {MAX_DISMISSALS} dismissals: its dialogs are ignored from now on"),
         )
-        .hint("run `stickpin reload` to start it again, or `stickpin back` or `stickpin open URL` to leave it")),
+        .hint("run `stickpin reload` to reload the page, or `stickpin back` or `stickpin open URL` to leave it")),
         Responsiveness::Responsive | Responsiveness::ShowsDialog => Ok(()),
     }
 }

@@ -430,7 +430,7 @@ async fn keys_follow_the_last_act_and_without_one_the_active_window() {
     tree(&mut whole).await;
     let typed = Action::Type { target: None, text: "x".to_owned() };
     let error = act(&mut whole, &typed).await.unwrap_err();
-    assert_eq!(error.message, "no app of the table has the keyboard focus");
+    assert_eq!(error.message, "no app on the table has the keyboard focus");
     fake(&mut whole, "a").active = true;
     act(&mut whole, &typed).await.unwrap();
     act(&mut whole, &Action::press((210.0, 10.0), None)).await.unwrap();

@@ -264,7 +264,7 @@ impl App {
         let found =
             completion::complete(self.prompt.before_cursor(), self.client_commands, &mut self.tree.targets());
         match found.candidates.as_slice() {
-            [] => self.hint = Some("nothing fits".to_owned()),
+            [] => self.hint = Some("no completion".to_owned()),
             [one] => {
                 let word = format!("{one} ");
                 self.prompt.replace_from(found.start, &word);

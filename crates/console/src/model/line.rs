@@ -38,12 +38,7 @@ pub(crate) const COLONS: &[Colon] = &[
     Colon { name: ":who", arguments: "", command: "whoami", summary: "who you are in this session" },
     Colon { name: ":drive", arguments: "", command: "turn join", summary: "become a driver, who may act" },
     Colon { name: ":take", arguments: "[OPTIONS]", command: "turn take", summary: "take the turn" },
-    Colon {
-        name: ":release",
-        arguments: "[OPTIONS]",
-        command: "turn release",
-        summary: "give the turn away",
-    },
+    Colon { name: ":release", arguments: "[OPTIONS]", command: "turn release", summary: "pass the turn on" },
     Colon {
         name: ":msg",
         arguments: "WHO TEXT",
@@ -220,7 +215,7 @@ pub fn help() -> String {
     }
     let _ = write!(
         text,
-        "\n:clear empties the context for following prompts; the conversation stays in the session log.\n\
+        "\n:clear empties the context for later prompts; the conversation stays in the session log.\n\
          :help TOPIC explains one of {}, or a command.\n{}",
         stickpin_cmdline::help::names(),
         PathArg::RULES

@@ -279,6 +279,6 @@ pub(crate) fn refuse_ambiguous(who: &Participant) -> Result<()> {
     let candidates: Vec<_> = who.ambiguous.iter().map(ToString::to_string).collect();
     let message = format!("this request may come from {}; nothing was done", candidates.join(" or "));
     Err(Error::new(ErrorCode::IdentityAmbiguous, message)
-        .hint("run `stickpin identity link` in the shell of the agent, and `stickpin identity link CODE` here with its code; or set STICKPIN_AGENT_ID to the id of the agent")
+        .hint("run `stickpin identity link` in the agent's shell, then `stickpin identity link CODE` here with the code that it prints; or set STICKPIN_AGENT_ID to the agent's id")
         .details(json!({ "candidates": candidates })))
 }

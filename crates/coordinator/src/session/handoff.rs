@@ -32,8 +32,8 @@ pub(super) fn check_handoff(handoff: &Handoff) -> Result<()> {
         whole += text.len();
         if text.len() > MAX_HANDOFF || whole > MAX_WHOLE_HANDOFF {
             let message = format!(
-                "a text in `{field}` of a handoff is longer than {MAX_HANDOFF} bytes, or all of them \
-                 are longer than {MAX_WHOLE_HANDOFF}"
+                "a text in `{field}` of a handoff is longer than {MAX_HANDOFF} bytes, or the texts \
+                 together are longer than {MAX_WHOLE_HANDOFF}"
             );
             return Err(Error::new(ErrorCode::InvalidHandoff, message)
                 .hint("write long texts to a file, and name the file as an artifact of the handoff")

@@ -274,7 +274,9 @@ impl State {
     /// Checks the text of a message or note, and removes secrets from it.
     fn text(&self, body: String, too_large: ErrorCode, redactor: &dyn Redactor) -> Result<Redacted> {
         if body.trim().is_empty() {
-            return Err(Error::new(ErrorCode::InvalidBody, "the text is empty").hint("say something"));
+            return Err(
+                Error::new(ErrorCode::InvalidBody, "the text is empty").hint("write at least one character")
+            );
         }
         let most = self.log.meta().policy.max_text_bytes;
         if body.len() as u64 > most {

@@ -43,7 +43,7 @@ pub trait Lifecycle: Send {
     async fn read_ahead(&mut self, _watch: &[Handle]) {}
 
     /// Returns how the app ended if it exited normally, for example because its last window was
-    /// closed: `zenity has ended (exit status: 0)`.
+    /// closed: `zenity has exited (exit status: 0)`.
     ///
     /// `None` while the app runs, and if it crashed or was lost.
     async fn ended(&mut self) -> Option<String> {

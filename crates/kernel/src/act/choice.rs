@@ -394,7 +394,7 @@ fn missing(tree: &Tree, options: &[NodeId], list: &ActionTarget, option: &str) -
     let there = match options.len().checked_sub(MAX_NAMED_OPTIONS) {
         _ if names.is_empty() => "no options appeared".to_owned(),
         Some(more @ 1..) => format!("the options are {} and {more} more", names.join(", ")),
-        _ => format!("there are {}", names.join(", ")),
+        _ => format!("the options are {}", names.join(", ")),
     };
     Error::element_not_found(format!("{} has no option {}", list.description, quote(option)))
         .hint(there)

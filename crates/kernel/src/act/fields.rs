@@ -60,7 +60,7 @@ pub(crate) async fn field_kind(
                 "false" | "off" | "no" | "0" => FieldKind::Check(false),
                 _ => {
                     return Err(Error::invalid_args(format!(
-                        "{} takes true or false, not {}",
+                        "{} accepts true or false, not {}",
                         ready.description,
                         quote(value)
                     )));

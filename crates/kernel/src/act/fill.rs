@@ -115,7 +115,7 @@ fn mismatch(ready: &ActionTarget, filled: &str, reads: &str, accepts: Option<&st
     let hint = match accepts {
         Some(accepts) => {
             format!(
-                "the field takes {}; clear it with an empty `fill`, then enter the text with `type`",
+                "the field accepts {}; clear it with an empty `fill`, then enter the text with `type`",
                 escape(accepts, MAX_ACCEPTED_CHARS)
             )
         }
@@ -125,7 +125,7 @@ fn mismatch(ready: &ActionTarget, filled: &str, reads: &str, accepts: Option<&st
     };
     if ready.protected {
         let message = format!(
-            "{words} does not contain the text that was filled in ({} characters)",
+            "{words} holds {} characters, which are not the text that was filled in",
             reads.chars().count()
         );
         return Error::fill_mismatch(message).hint(hint);

@@ -238,7 +238,7 @@ pub(crate) fn give_up_lifetime(cx: &mut Cx, lifetime: Lifetime) {
     let Some(coordinator) = &cx.host.config.coordinator else { return };
     let revoked = coordinator.revoke_lifetime(&session, before.as_ref(), &who);
     match (revoked, before.map(|before| before.status)) {
-        (Err(e), _) => cx.warn(format!("Session {name} could not be set back to its earlier state: {e}.")),
+        (Err(e), _) => cx.warn(format!("Session {name} could not be restored to its earlier state: {e}.")),
         (Ok(()), Some(Status::Open | Status::Interrupted)) => {
             cx.warn(format!("Session {name} and its turn are kept; its app is not open."));
         }

@@ -116,9 +116,9 @@ async fn a_device_that_dies_is_lost_and_the_next_open_works() {
 
 #[tokio::test(start_paused = true)]
 async fn an_act_that_an_app_ends_on_is_done_and_says_so() {
-    for (opts, more) in [(Some("fake has ended (exit status: 0)"), json!({})), (None, json!({}))]
+    for (opts, more) in [(Some("fake has exited (exit status: 0)"), json!({})), (None, json!({}))]
         .into_iter()
-        .chain([(Some("fake has ended (exit status: 1)"), json!({ "settle": 500, "receipt": "off" }))])
+        .chain([(Some("fake has exited (exit status: 1)"), json!({ "settle": 500, "receipt": "off" }))])
     {
         let b = Bench::open(PAGE).await;
         let r = b.ok("snapshot", json!({ "interactive": true })).await;

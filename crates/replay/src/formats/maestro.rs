@@ -87,9 +87,10 @@ impl FlowHeader {
             YamlValue::List(items) => items,
             YamlValue::Null => return Ok(Vec::new()),
             other => {
-                return Err(commands
-                    .at
-                    .error_at(format!("a list of commands is {}", other.kind()), "- tapOn: Sign in"));
+                return Err(commands.at.error_at(
+                    format!("expected a list of commands, found {}", other.kind()),
+                    "- tapOn: Sign in",
+                ));
             }
         };
         let mut nodes = Vec::new();

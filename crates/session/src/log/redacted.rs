@@ -196,7 +196,7 @@ enum Key {
 fn last<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
     match map.next_key::<Key>()? {
         None => Ok(()),
-        Some(_) => Err(de::Error::custom("more than the entries of a text")),
+        Some(_) => Err(de::Error::custom("more entries than a text has")),
     }
 }
 
@@ -208,7 +208,7 @@ fn second<'de, A: MapAccess<'de>, T: Deserialize<'de>>(mut map: A, key: Key) -> 
             last(map)?;
             Ok(value)
         }
-        _ => Err(de::Error::custom("less than the entries of a text")),
+        _ => Err(de::Error::custom("fewer entries than a text has")),
     }
 }
 

@@ -107,7 +107,7 @@ fn refusals_name_what_is_wrong() {
     let world = world();
     for (line, code, error) in [
         ("install", 2, "INVALID_ARGS: name a harness, or use `--all`\nrun `stickpin install --all`"),
-        ("uninstall --all codex", 2, "INVALID_ARGS: `--all` includes every harness that is named"),
+        ("uninstall --all codex", 2, "INVALID_ARGS: `--all` cannot be combined with harness names"),
         ("install codex --copy --link", 2, "INVALID_ARGS: `--copy` and `--link` cannot be combined"),
         ("install emacs", 2, "INVALID_ARGS: "),
         ("install opencode", 9, "IO: 1 of 1 targets failed: opencode\n"),

@@ -247,7 +247,7 @@ fn answers_are_bounded_and_structured_only_on_demand() {
         (0..30).map(|_| json!({"command": "find", "input": {"query": "role=heading"}})).collect();
     let result = client.tool("batch", json!({"steps": steps}));
     let said = text(&result);
-    assert!(said.chars().count() < 1_300 && said.contains("characters are cut"), "{said}");
+    assert!(said.chars().count() < 1_300 && said.contains("characters were cut"), "{said}");
     assert!(result["structuredContent"].is_null(), "{result}");
     let shot = client.tool("screenshot", json!({}));
     assert_eq!(shot["content"][1]["mimeType"], "image/png", "{}", text(&shot));

@@ -132,7 +132,7 @@ impl SessionLog {
                 if let Some(damage) = self.damage.error() {
                     return Err(damage);
                 }
-                let reason = format!("the end of a command is not written: {error}");
+                let reason = format!("the end of a command was not written: {error}");
                 return Err(StoreError::ReadOnly { session: self.dir.name.clone(), reason });
             }
             self.pending_ends.remove(0);

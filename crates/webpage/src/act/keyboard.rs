@@ -269,7 +269,7 @@ pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) 
     }
     if let Some(missing) = selected.missing.first() {
         let message = format!("the list has no option {}", quote(missing));
-        let hint = format!("it has: {}", named(&selected.options));
+        let hint = format!("choose one of: {}", named(&selected.options));
         return Err(Error::new(ErrorCode::ElementNotFound, message).hint(hint));
     }
     if selected.refused {

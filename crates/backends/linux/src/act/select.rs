@@ -253,7 +253,7 @@ async fn no_others(
             return Ok(());
         }
         return error(format!(
-            "the options of {what} changed while {labels} was chosen; which one is chosen now is unknown"
+            "the options of {what} changed while {labels} was being chosen; it is unknown which one is chosen now"
         ));
     };
     // Objects outside the list are recreated for each query, so they prove nothing.

@@ -38,7 +38,7 @@ impl Unresolved {
         match self {
             Self::Failed(error) => error,
             Self::Unknown(why) => {
-                let message = format!("cannot determine what an input at {target} would reach: {why}");
+                let message = format!("cannot determine what input at {target} would hit: {why}");
                 Error::element_covered(message)
                     .hint("run `stickpin snapshot -i` to see what is there now; two attempts failed")
             }

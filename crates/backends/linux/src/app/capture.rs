@@ -58,5 +58,5 @@ pub(crate) async fn listen_to_embedded(app: &App, picture: &ObjectTree) {
 
 /// Returns the error for a capture that does not form a valid tree.
 pub(crate) fn not_a_tree(app: &App, e: &dyn std::error::Error) -> Error {
-    Error::internal(format!("{} made no tree: {e}", app.url))
+    Error::internal(format!("{} produced no tree: {e}", app.url))
 }

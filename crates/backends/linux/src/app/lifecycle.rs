@@ -78,7 +78,7 @@ async fn left(app: &App) -> Option<ExitStatus> {
 }
 
 fn ended_with(app: &App, status: ExitStatus) -> String {
-    format!("{} has ended ({status})", app.app_name())
+    format!("{} has exited ({status})", app.app_name())
 }
 
 /// Ends the app, if we started it.

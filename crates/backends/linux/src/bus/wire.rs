@@ -86,7 +86,7 @@ impl Wire {
         for address in addresses.split(';').filter(|address| !address.is_empty()) {
             if !address.starts_with("unix:") {
                 let address = stickpin_tree::quote(address);
-                failed = BusError::Closed(format!("{address}: not an address of a socket (unix:)"));
+                failed = BusError::Closed(format!("{address} is not the address of a Unix socket (unix:)"));
                 continue;
             }
             let builder = connection::Builder::address(address);
@@ -201,7 +201,7 @@ async fn write_all(
             }
             Ok(Err(e)) => e.to_string(),
             // A message may have been written partially, so the connection is unusable.
-            Err(_) => "the other side does not read".to_owned(),
+            Err(_) => "the peer does not read".to_owned(),
         };
         return shared.close(&why);
     }
@@ -213,7 +213,7 @@ async fn read_all(mut stream: MessageStream, shared: Arc<WireState>, listener: L
         match std::future::poll_fn(|cx| Pin::new(&mut stream).poll_next(cx)).await {
             Some(Ok(message)) => received(&shared, &listener, message),
             Some(Err(e)) => break e.to_string(),
-            None => break "the other side closed it".to_owned(),
+            None => break "the peer closed it".to_owned(),
         }
     };
     shared.close(&why);

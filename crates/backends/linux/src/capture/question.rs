@@ -237,7 +237,7 @@ pub(super) async fn cached(link: &Link) -> BusResult<Vec<(Object, String, i32)>>
     let answer = link.call(Call::new("/org/a11y/atspi/cache", CACHE, "GetItems")).await?;
     // The caches of older bridges list children. For those, each object is queried.
     if answer.signature() != "a((so)(so)(so)iiassusau)" {
-        return Err(BusError::Corrupt("a cache of an unknown format"));
+        return Err(BusError::Corrupt("a cache in an unknown format"));
     }
     let cached = |item: Item| {
         let ((_, path), _, (_, parent), place, count, interfaces, name, role, description, states) = item;

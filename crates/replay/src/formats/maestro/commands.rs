@@ -75,7 +75,9 @@ impl FlowHeader {
                 }
             },
             other => {
-                return Err(item.at.error_at(format!("a command is {}", other.kind()), "- tapOn: Sign in"));
+                return Err(item
+                    .at
+                    .error_at(format!("expected a command, found {}", other.kind()), "- tapOn: Sign in"));
             }
         };
         if let Some((message, hint)) = unsupported("Maestro", name) {

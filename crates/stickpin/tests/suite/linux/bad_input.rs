@@ -418,7 +418,7 @@ fn foreign_modal_window_blocks_input_to_the_app() {
     failed(&ran, "UNSUPPORTED", 1);
     assert!(
         ran.err.contains("the window \"Elsewhere\" was opened; it belongs to another process")
-            && ran.err.contains("other windows there have the same title"),
+            && ran.err.contains("its process has other windows with this title"),
         "{ran:?}"
     );
     for words in [

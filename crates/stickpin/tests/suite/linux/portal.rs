@@ -114,7 +114,7 @@ fn only_the_chooser_of_the_session_gets_the_file() {
     assert_eq!(read(&other), "", "the chooser of the other app is still open");
     // Nothing distinguishes these two.
     let ran = on.run(&["--session", "ours", "upload", "label=\"Attach several\"", &a_file()]);
-    refused(&ran, "UNSUPPORTED", "other windows there have the same title");
+    refused(&ran, "UNSUPPORTED", "its process has other windows with this title");
     assert_eq!((read(&ours).as_str(), read(&other).as_str()), ("chosen qt.py\n", ""));
     let closed = on.run(&["--session", "ours", "key", "Escape"]);
     refused(&closed, "ELEMENT_COVERED", "received the input for Escape");

@@ -83,7 +83,7 @@ pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Resul
     let refused = |why: &str| elsewhere(&act.device.app, &window, why);
     let unread = |e: Error| {
         tracing::debug!("{} cannot be read: {e}", window.describe());
-        refused("its process cannot be reached over accessibility")
+        refused("its process cannot be reached over the accessibility bus")
     };
     if window.transient_for.is_none() && !act.device.app.is_alone() {
         return Err(refused("it does not name its parent window"));
@@ -107,7 +107,7 @@ pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Resul
         return Err(refused(if none {
             "it is not a file chooser"
         } else {
-            "other windows there have the same title"
+            "its process has other windows with this title"
         }));
     };
     // The path belongs to this window only if the process has no other window with that title on
@@ -115,7 +115,7 @@ pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Resul
     let mut alike = upload::on_screen(&act.device.app).await?;
     alike.retain(|w| w.pid == window.pid && w.title == window.title);
     if !matches!(&alike[..], [only] if only.id == window.id) {
-        return Err(refused("other windows there have the same title"));
+        return Err(refused("its process has other windows with this title"));
     }
     if !upload::is_shown(&other.app, top).await.map_err(unread)? {
         return Err(refused("it closed immediately"));
