@@ -41,7 +41,7 @@ pub(crate) fn status(state_dir: &StateDir, json: bool, streams: &mut Streams<'_>
         names => format!("open: {}", names.join(", ")),
     };
     let text = format!(
-        "stickpin {} has been running as process {} for {} s; {sessions}; {} running\nstate dir {}\nsocket    {}\nlog       {}",
+        "stickpin {} has been running as process {} for {} s; {sessions}; running commands: {}\nstate dir {}\nsocket    {}\nlog       {}",
         status.version,
         status.pid,
         status.uptime_ms / 1000,

@@ -82,7 +82,7 @@ pub(crate) fn receipt_lines(notices: &[Notice], changed: bool, effects: Vec<Stri
             _ if saw_change => "changed".to_owned(),
             // Absence cannot be claimed for something that is not observed.
             Some(what) => format!(
-                "no effect seen, but the {} may have drawn something that is not watched; use `screenshot` to check",
+                "no effect seen, but what the {} draws is not observed; use `screenshot` to check",
                 escape(what, 16)
             ),
             None => "no effect seen".to_owned(),

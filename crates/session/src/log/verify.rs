@@ -19,7 +19,7 @@ pub enum Finding {
     },
     /// A segment does not begin with `segment_start`, names a wrong predecessor, or contains a
     /// boundary record in the middle.
-    #[error("segment {segment} breaks at record {seq}")]
+    #[error("segment {segment} has a wrong boundary at record {seq}")]
     Boundary {
         /// The number of the segment.
         segment: u32,
@@ -37,7 +37,7 @@ pub enum Finding {
         found: u32,
     },
     /// The id of a `command_begin` differs from its `seq`.
-    #[error("record {seq} begins {id}")]
+    #[error("record {seq} begins a command with the id {id}")]
     CommandName {
         /// The `seq` of the record.
         seq: u64,
@@ -45,7 +45,7 @@ pub enum Finding {
         id: CommandId,
     },
     /// A `command_end` has no `command_begin`, or is the second one.
-    #[error("record {seq} ends {id}, which is not open")]
+    #[error("record {seq} ends command {id}, which is not open")]
     NotOpen {
         /// The `seq` of the record.
         seq: u64,
@@ -53,7 +53,7 @@ pub enum Finding {
         id: CommandId,
     },
     /// A command has no end, not even as interrupted, although a new lifetime began after it.
-    #[error("{id} never ended")]
+    #[error("command {id} never ended")]
     NeverEnded {
         /// The id of the command.
         id: CommandId,

@@ -44,7 +44,7 @@ function turnText(state) {
 
 function notice() {
   const problem = !connected
-    ? "The connection to stickpin watch is lost. Start it again, and open the new link."
+    ? "The connection to `stickpin watch` was lost. Start it again, and open the new link."
     : session?.closed
       ? "The session is closed. Its log stays here."
       : session?.problem
@@ -182,7 +182,7 @@ byId("invite").addEventListener("click", async () => {
   if (!link) return toast(message, true);
   try {
     await navigator.clipboard.writeText(link);
-    toast("The link is in the clipboard. It works once, and only lets look.");
+    toast("The link was copied to the clipboard. It works once, and only for watching.");
   } catch {
     toast(link);
   }
@@ -226,6 +226,6 @@ if (isLetIn) {
   listen({ session: onSession, frame: onFrame, log: onEntries, clear: onClear }, onState);
 } else {
   connected = false;
-  byId("notice").textContent = "This tab was not let in. Use the tab that you opened first, or a new link from `stickpin watch`.";
+  byId("notice").textContent = "This tab has no access. Use the tab that you opened first, or a new link from `stickpin watch`.";
   byId("notice").hidden = false;
 }

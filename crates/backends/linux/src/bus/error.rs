@@ -25,7 +25,7 @@ pub(crate) enum BusError {
     #[error("the app does not support this query")]
     Unknown,
     /// The app answered with any other error, in its own words.
-    #[error("the app answered with an error: {}", stickpin_tree::quote(.0))]
+    #[error("the app returned an error: {}", stickpin_tree::quote(.0))]
     Refused(String),
     /// The answer has the wrong type.
     #[error("the answer is invalid: {0}")]

@@ -135,6 +135,6 @@ fn a_display_that_goes_during_the_opening_is_not_waited_for() {
     let nowhere = Nowhere::new().with("display");
     let ran = nowhere.open(&[]);
     assert_eq!(nowhere.asked(), "asked GetAddress\n", "{ran:?}");
-    says(&ran, "BACKEND_LOST", &["Xvfb of the private display has ended", "signal: 9", "stickpin doctor"]);
+    says(&ran, "BACKEND_LOST", &["Xvfb of the private display has exited", "signal: 9", "stickpin doctor"]);
     nowhere.nothing_is_left();
 }

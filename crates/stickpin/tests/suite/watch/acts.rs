@@ -61,7 +61,7 @@ fn person_navigates_scrolls_and_answers_dialogs() {
     shows("First");
     page.ok("press 'role=button label=Forward'");
     shows("Second");
-    page.ok("press 'role=button label=\"Load again\"'");
+    page.ok("press 'role=button label=\"Reload\"'");
     shows("Second");
     page.ok("press 'role=button label=Back'");
     shows("First");

@@ -42,8 +42,8 @@ async fn is_the_last(app: &App, path: &str, fault: BusError) -> Resolved<()> {
         // Qt reports a missing object for a missing method, and GTK 4 a missing method for a
         // missing object.
         BusError::Vanished | BusError::Unknown => {}
-        BusError::Refused(why) => return unknown(format!("the app answered with {}", quote(&why))),
-        BusError::Corrupt(_) => return unknown("the app's answer cannot be read".to_owned()),
+        BusError::Refused(why) => return unknown(format!("the app returned the error {}", quote(&why))),
+        BusError::Corrupt(_) => return unknown("the app's response cannot be parsed".to_owned()),
         fault => return Err(lifecycle::capture_error(app, fault).await.into()),
     }
     match ask::or_none(app, ask::states_now(app, path).await).await? {

@@ -163,9 +163,9 @@ mod tests {
         );
         let question = "GetAccessibleAtPoint";
         for (refuses, garbles, says) in [
-            (vec![(FIRST, question)], vec![], "the app answered with \"Failed: not now\""),
-            (vec![(WINDOW, question)], vec![], "the app answered with \"Failed: not now\""),
-            (vec![], vec![(FIRST, question)], "the app's answer cannot be read"),
+            (vec![(FIRST, question)], vec![], "the app returned the error \"Failed: not now\""),
+            (vec![(WINDOW, question)], vec![], "the app returned the error \"Failed: not now\""),
+            (vec![], vec![(FIRST, question)], "the app's response cannot be parsed"),
         ] {
             app.becomes(|now| (now.refuses, now.garbles) = (refuses, garbles));
             let there = deepest(spot(&device, OVERLAP, (0.0, 0.0)), WINDOW).await;
