@@ -221,7 +221,9 @@ impl Connection {
                 Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                     let pid = self.welcome.pid;
                     let message = format!("the daemon (process {pid}) is still closing its sessions");
-                    return Err(Error::new(ErrorCode::Timeout, message).hint(format!("kill {pid}")));
+                    return Err(
+                        Error::new(ErrorCode::Timeout, message).hint(format!("run `kill {pid}` to end it"))
+                    );
                 }
                 // End of the stream, orderly or not.
                 Ok(0) | Err(_) => return Ok(()),

@@ -305,7 +305,7 @@ pub type Result<T, E = Error> = std::result::Result<T, E>;
 /// Returns the error for an element that disappeared after its ref was resolved.
 #[must_use]
 pub fn element_gone() -> Error {
-    Error::element_not_found("the element is no longer in the app").hint("`stickpin snapshot -i`")
+    Error::element_not_found("the element is no longer in the app").hint("run `stickpin snapshot -i`")
 }
 
 /// Converts a file system error: names what was attempted, the path, and why it failed.

@@ -68,7 +68,7 @@ impl OpenRequest {
         let options = serde_json::from_value(Value::Object(std::mem::take(&mut self.options)));
         let options = options.map_err(|e| {
             Error::invalid_args(format!("an option of `open` cannot be read: {e}; nothing was opened"))
-                .hint("stickpin capabilities")
+                .hint("run `stickpin capabilities` to list the options")
         })?;
         Ok(self.with_options(options))
     }

@@ -78,7 +78,7 @@ pub enum StoreError {
         reason: String,
     },
     /// The metadata would exceed its maximum size.
-    #[error("the metadata of `{session}` would have {bytes} bytes")]
+    #[error("the metadata of `{session}` would be too large ({bytes} bytes)")]
     MetaTooLarge {
         /// The session.
         session: String,
@@ -182,7 +182,9 @@ impl StoreError {
                 "run `stickpin log migrate NAME` to convert the log".to_owned()
             }
             Self::Version { .. } => "use the version of stickpin that wrote it, or a newer one".to_owned(),
-            Self::MetaCorrupt { .. } => "the log is intact; restore the metadata from it".to_owned(),
+            Self::MetaCorrupt { .. } => {
+                "run `stickpin session adopt NAME` to rebuild it from the log".to_owned()
+            }
             Self::Missing(_) => "run `stickpin session list`".to_owned(),
             _ => String::new(),
         }

@@ -89,7 +89,7 @@ fn tools(path: Option<&OsStr>) -> Result<[PathBuf; 3]> {
     let (programs, packages): (Vec<_>, Vec<_>) = missing.into_iter().unzip();
     let verb = if programs.len() == 1 { "is" } else { "are" };
     let what = format!("a private display needs {}, which {verb} not installed", programs.join(", "));
-    let hint = format!("apt install {} at-spi2-core", packages.join(" "));
+    let hint = format!("run `apt install {} at-spi2-core`", packages.join(" "));
     Err(Error::tool_missing(what).hint(hint))
 }
 

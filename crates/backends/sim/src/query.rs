@@ -71,5 +71,5 @@ fn markup(dom: &Dom, at: usize, out: &mut String) {
 pub(crate) fn options(dom: &Dom, at: usize) -> String {
     let options = dom.nodes[at..dom.nodes[at].end].iter().filter(|n| n.role == Role::Option);
     let names: Vec<String> = options.take(12).map(|n| quote(&n.name)).collect();
-    format!("its options: {}", names.join(", "))
+    format!("choose one of: {}", names.join(", "))
 }

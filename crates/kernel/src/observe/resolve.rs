@@ -375,11 +375,11 @@ fn stale(reason: EndReason, now: Option<&(Ref, String)>, with: Option<String>) -
             format!("use {new} if that is what you mean"),
         ),
         (EndReason::Unproven, Some((new, line))) => (
-            format!("it cannot be proved to be the same element; it is probably {line}"),
+            format!("it cannot be proven to be the same element; it is probably {line}"),
             format!("use {new} if that is what you mean, or `--allow-changed`"),
         ),
         (EndReason::Unproven, None) => {
-            ("it cannot be proved to be the same element".to_owned(), SNAPSHOT_HINT.to_owned())
+            ("it cannot be proven to be the same element".to_owned(), SNAPSHOT_HINT.to_owned())
         }
         (EndReason::Elsewhere, _) => (
             "it is in another tab or window".to_owned(),
@@ -432,7 +432,7 @@ mod tests {
     #[test]
     fn what_a_cut_capture_lacks_is_not_called_gone() {
         let (what, _) = stale(EndReason::Unproven, None, None);
-        assert_eq!(what, "it cannot be proved to be the same element");
+        assert_eq!(what, "it cannot be proven to be the same element");
         assert_eq!(stale(EndReason::Gone, None, None).0, "it is gone");
     }
 }

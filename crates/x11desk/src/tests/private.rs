@@ -111,6 +111,6 @@ async fn missing_programs_are_named_with_their_packages() {
     let error = start(dir.path(), None).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::ToolMissing);
     assert!(error.message.contains("Xvfb, dbus-daemon, openbox"), "{error}");
-    assert_eq!(error.hint, "apt install xvfb dbus openbox at-spi2-core");
+    assert_eq!(error.hint, "run `apt install xvfb dbus openbox at-spi2-core`");
     assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none());
 }

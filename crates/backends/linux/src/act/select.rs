@@ -71,7 +71,7 @@ impl OptionList {
                 let named = self.offered.iter().filter_map(|offered| offered.reads.first());
                 let some: Vec<String> = named.take(NAMED).map(|name| quote(name)).collect();
                 let message = format!("there is no option {}", quote(label));
-                Err(Error::element_not_found(message).hint(format!("its options: {}", some.join(", "))))
+                Err(Error::element_not_found(message).hint(format!("choose one of: {}", some.join(", "))))
             }
         }
     }

@@ -49,7 +49,7 @@ impl Open {
             };
             schema::check_kind(&field.kind, &value).map_err(|e| {
                 let message = format!("`{name}` of a {kind} device: {}; nothing was opened", e.message);
-                Error::invalid_args(message).hint("stickpin capabilities")
+                Error::invalid_args(message).hint("run `stickpin capabilities` to list the options")
             })?;
             options.insert(name, value);
         }

@@ -31,7 +31,7 @@ impl From<ContextRule> for ContextPolicy {
 pub enum StaleRefs {
     /// Act on refs that are alive, and warn where you have not seen the current tree.
     Warn,
-    /// Refuse refs whose element cannot be proved to be the same.
+    /// Refuse refs whose element cannot be proven to be the same.
     Enforce,
 }
 
