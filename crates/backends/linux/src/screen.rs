@@ -109,7 +109,7 @@ impl Screen {
             )
         } else if self.wayland {
             let tool = match to {
-                "take pictures" => "grim",
+                "take screenshots" => "grim",
                 CLIPBOARD => "wl-clipboard",
                 _ => "wtype and ydotool",
             };
@@ -197,7 +197,8 @@ mod tests {
         assert!(error.message.contains("no display") && error.hint.contains("--private"), "{error}");
         assert!(none.x11_if_any().await.unwrap().is_none());
         let wayland = Screen::shared(None, true);
-        for (to, tool) in [("type keys", "wtype"), ("take pictures", "grim"), (CLIPBOARD, "wl-clipboard")] {
+        for (to, tool) in [("type keys", "wtype"), ("take screenshots", "grim"), (CLIPBOARD, "wl-clipboard")]
+        {
             let error = wayland.x11(to).await.unwrap_err();
             assert!(error.message.contains(tool), "{error}");
         }

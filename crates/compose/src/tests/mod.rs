@@ -327,7 +327,7 @@ impl Environment for Table {
         _request: &ScreenshotRequest,
         _element: Option<Rect>,
     ) -> Result<ScreenshotImage> {
-        Err(unsupported("fake", "take pictures"))
+        Err(unsupported("fake", "take screenshots"))
     }
 
     async fn close(&mut self) -> Result<()> {

@@ -22,7 +22,7 @@ pub(crate) async fn navigate(
     let before = cx.dispatched.swap(true, Ordering::Relaxed);
     let cancel = cx.cancel.clone();
     let under_way = cx.begin_operation();
-    let arrived = navigator(cx.device()?, "go anywhere else")?.navigate(to, leave, ready, &cancel).await;
+    let arrived = navigator(cx.device()?, "navigate")?.navigate(to, leave, ready, &cancel).await;
     drop(under_way);
     match &arrived {
         Ok(at) => {

@@ -53,7 +53,7 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
     let window = if own.is_some() { own } else { window::active_window(&device.app).await? };
     let Some((x11, window)) = window else { return Err(device.app.screen.unseen("type keys")) };
     let sight = WindowStack::read(x11.clone()).await?;
-    input_grab::check_not_grabbed(&device.app, &sight, &window, "the keys of the app").await?;
+    input_grab::check_not_grabbed(&device.app, &sight, &window, "the keys meant for the app").await?;
     device.app.screen.check_visible(&window).await?;
     let id = window.id;
     x11.run(move |d| focus::give_keyboard(d, id)).await?;
@@ -263,7 +263,7 @@ pub(crate) async fn chord_in(
             let windows = x11.run(windows::list_windows).await?;
             let what = match window.popup_among(&windows) {
                 Some(popup) => window::covering_window(app, popup.clone(), &x11).await?,
-                None => "the current keyboard grab".to_owned(),
+                None => "an app that has grabbed the keyboard".to_owned(),
             };
             return Err(covered(what));
         }

@@ -26,7 +26,7 @@ pub(crate) async fn begin_live(view: AppView<'_>) -> Result<PendingPicture> {
 
 /// Returns the area of the screen that a request names, and the display that shows it.
 async fn area(view: AppView<'_>, request: &ScreenshotRequest) -> Result<(X11, Rect)> {
-    let x11 = view.app.screen.x11("take pictures").await?;
+    let x11 = view.app.screen.x11("take screenshots").await?;
     let area = if let Some(handle) = request.of {
         position::box_of(view, handle).await?.ok_or_else(not_visible)?
     } else if request.full {

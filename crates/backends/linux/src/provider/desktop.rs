@@ -260,9 +260,9 @@ impl Environment for DesktopEnvironment {
         let area = if request.of.is_some() {
             element.ok_or_else(not_visible)?
         } else {
-            self.screen.x11("take pictures").await?.run(|d| Ok(d.area())).await?
+            self.screen.x11("take screenshots").await?.run(|d| Ok(d.area())).await?
         };
-        self.screen.x11("take pictures").await?.screenshot(area).await
+        self.screen.x11("take screenshots").await?.screenshot(area).await
     }
 
     fn clipboard(&mut self) -> Option<&mut dyn Clipboard> {

@@ -233,7 +233,7 @@ pub(super) async fn capture_without_motion(
     loop {
         let tree = capture::capture_app(cx, Origin::Internal).await?;
         let before = points::actionable_boxes(cx, &tree).await?;
-        let shot = facets::screenshots(cx.device()?, "take pictures")?.screenshot(request.clone()).await?;
+        let shot = facets::screenshots(cx.device()?, "take screenshots")?.screenshot(request.clone()).await?;
         let mut after = points::actionable_boxes(cx, &tree).await?;
         if before == after || round == MAX_ATTEMPTS {
             let stood: BTreeMap<_, _> = before.iter().map(|b| (b.node, b.rect)).collect();

@@ -160,7 +160,7 @@ impl Command for WaitRequest {
         };
         loop {
             waiting::check_no_dialog(cx)?;
-            let seen = facets::traffic(cx.device()?, "see requests")?.requests().await?;
+            let seen = facets::traffic(cx.device()?, "report requests")?.requests().await?;
             let fits = |r: &&NetworkRequest| method.is_none_or(|m| m == r.method) && address.matches(&r.url);
             let ended = |r: &&NetworkRequest| r.end.is_some() && status.is_none_or(|s| has_status(r, s));
             if let Some(request) = seen.iter().find(|r| fits(r) && ended(r)) {
