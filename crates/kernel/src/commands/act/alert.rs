@@ -9,7 +9,7 @@ use stickpin_device::{Dialog, DialogAnswer};
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AlertStatus {}
 
-/// Answer the waiting dialog with OK; a prompt takes the text.
+/// Answer the waiting dialog with OK, and a prompt with the text.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AlertAccept {

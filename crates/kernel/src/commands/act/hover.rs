@@ -6,7 +6,7 @@ use crate::observe::notices;
 acting! {
     /// Move the pointer onto an element, which shows tooltips and hover menus.
     pub struct Hover {
-        /// Ref, selector, or `x,y`: the element that is there.
+        /// Ref, selector, or `x,y` for the element at that point.
         #[schemars(extend("x-positional" = 0))]
         target: Target,
     }

@@ -35,7 +35,7 @@ acting! {
 /// The output of a press.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PressOutput {
-    /// The act.
+    /// The action.
     #[serde(flatten)]
     pub acted: ActionOutput,
     /// The downloaded file (`--download`).

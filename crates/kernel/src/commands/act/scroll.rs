@@ -68,7 +68,7 @@ fn default_amount() -> u32 {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScrollOutput {
-    /// The act.
+    /// The action.
     #[serde(flatten)]
     pub acted: ActionOutput,
     /// Whether anything moved.

@@ -7,7 +7,7 @@ acting! {
     /// Choose options of a list by their label or value. A closed list is opened first.
     ///
     /// Afterwards exactly these options are selected. Custom lists are opened and pressed as a
-    /// person would; in an autocomplete the text is typed. Radio groups, also those in menus, count
+    /// person would; in an autocomplete the text is typed. Radio groups, even in menus, count
     /// as lists.
     pub struct Select {
         /// Ref or selector of the combobox or list.

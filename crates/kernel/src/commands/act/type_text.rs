@@ -6,11 +6,11 @@ use crate::observe::notices;
 use stickpin_device::Action;
 
 acting! {
-    /// Type a text key by key where the focus is, or into an element that is focused first.
+    /// Type text key by key at the focus, or into an element that is focused first.
     ///
     /// Keeps the existing text.
     ///
-    /// For replacing the content of a field, `fill` is faster and checks the result.
+    /// To replace the content of a field, use `fill`: it is faster and checks the result.
     pub struct Type {
         /// The text.
         #[schemars(extend("x-positional" = 0, "x-text" = true))]

@@ -71,7 +71,7 @@ pub struct Events {
     pub cursor: Vec<String>,
 }
 
-/// What an answer may also contain.
+/// What a response may also contain.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Include {
@@ -129,7 +129,7 @@ pub struct SessionLog {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum FeedStatus {
-    /// Events were found, or nothing was to be waited for.
+    /// Events were found, or no wait was requested.
     Ok,
     /// The wait timed out.
     NotYet,
@@ -145,7 +145,7 @@ pub struct EventsOutput {
     pub status: FeedStatus,
     /// The events, oldest first.
     pub events: Vec<Event>,
-    /// The last record that was looked at: reading continues behind it.
+    /// The last record that was looked at: reading continues after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor_seq: Option<u64>,
     /// The last record that was looked at in each session, with `allSessions`.

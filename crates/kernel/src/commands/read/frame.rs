@@ -40,10 +40,10 @@ pub struct WatchFrame {
     pub picture: Option<String>,
     /// The `commands` of your last frame.
     pub commands: Option<u64>,
-    /// Only receipts of commands behind this record.
+    /// Only receipts of commands after this record.
     #[serde(default)]
     pub after: u64,
-    /// Remember the picture, so that points of later commands are its pixels.
+    /// Remember the picture, so that later commands can use points in it.
     #[serde(default)]
     pub points: bool,
 }

@@ -31,7 +31,7 @@ pub struct Get {
     pub target: Target,
 }
 
-/// What can be asked of an element.
+/// What can be queried about an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Property {

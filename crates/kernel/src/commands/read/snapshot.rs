@@ -82,7 +82,7 @@ pub struct OutlineOutput {
 pub enum SnapshotOutput {
     /// The whole app or a part of it.
     Outline(OutlineOutput),
-    /// The changes since the last full reading (`--diff`).
+    /// The changes since the last full snapshot (`--diff`).
     Changes(Changes),
 }
 

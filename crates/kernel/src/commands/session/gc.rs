@@ -47,11 +47,11 @@ pub struct SessionGcOutput {
 pub struct LogMigrateOutput {
     /// The session.
     pub session: String,
-    /// The number of segments that were written anew.
+    /// The number of segments that were rewritten.
     pub segments: u64,
     /// The number of records that were converted.
     pub records: u64,
-    /// The segments of before, as they were.
+    /// The original segments, unchanged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub originals: Vec<String>,
 }

@@ -10,7 +10,7 @@ use stickpin_tree::quote;
 
 /// Link an MCP connection to the agent of a shell, with a one-time code.
 ///
-/// Without a code it prints one, which is valid for two minutes. Give the code to the same command
+/// Without a code, it prints one that is valid for two minutes. Pass that code to the same command
 /// over MCP. Needed only where one harness process serves several agents, or hides which one asks.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -31,7 +31,7 @@ pub struct IdentityLinkOutput {
     /// The code.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// The time in milliseconds after which the code ends.
+    /// The time in milliseconds after which the code expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
 }

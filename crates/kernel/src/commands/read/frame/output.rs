@@ -29,14 +29,14 @@ pub struct WatchFrameOutput {
     pub dialog: Option<String>,
     /// The number of commands that ran before the frame.
     pub commands: u64,
-    /// The record of the begin of the last of these commands.
+    /// The record with which the last of these commands began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_command: Option<u64>,
     /// The receipts of these commands.
     pub receipts: Vec<FrameReceipt>,
     /// The failed requests of the page.
     pub failed_requests: Vec<String>,
-    /// The last console errors of which no receipt told, oldest first.
+    /// The last console errors that no receipt reported, oldest first.
     pub console_errors: Vec<String>,
 }
 
@@ -65,7 +65,7 @@ pub struct FrameBox {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FrameReceipt {
-    /// The record of the begin of the command.
+    /// The record with which the command began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<u64>,
     /// The lines.

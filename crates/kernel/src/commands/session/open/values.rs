@@ -9,7 +9,7 @@ use stickpin_session::{ContextPolicy, Ladder};
 pub enum ContextRule {
     /// Say what changed, and act when the command is repeated.
     Tell,
-    /// Act, and say it in the warning.
+    /// Act, and name the change in the warning.
     Warn,
     /// Do not compare.
     Off,
