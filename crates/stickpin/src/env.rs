@@ -39,7 +39,7 @@ const LOG: &str = "STICKPIN_LOG";
 /// The browser to start.
 #[cfg(feature = "web")]
 const CHROMIUM: &str = "STICKPIN_CHROMIUM";
-/// `1`: start the browser without its sandbox (always so for root).
+/// `1`: start the browser without its sandbox (always the case for root).
 #[cfg(feature = "web")]
 const NO_SANDBOX: &str = "STICKPIN_NO_SANDBOX";
 /// Where to search for browsers, apps and the programs of agents.
