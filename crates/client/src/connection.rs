@@ -357,7 +357,7 @@ fn outcome_unknown(begun: Option<&Value>) -> Value {
 
 /// Returns the error for a connection that broke before the answer to a call.
 pub(crate) fn connection_lost(command: &str, begun: Option<&Value>) -> Error {
-    Error::new(ErrorCode::DaemonUnreachable, format!("the daemon ended while `{command}` was running"))
+    Error::new(ErrorCode::DaemonUnreachable, format!("the daemon exited while `{command}` was running"))
         .hint("the effect of the command is unknown: open the session again, and take a snapshot before you repeat the command")
         .dispatched(Dispatched::Unknown)
         .details(outcome_unknown(begun))

@@ -154,7 +154,8 @@ fn check_layout(file: &Path) -> Result<()> {
         Ok(layout) => format!("names the layout {layout}"),
         Err(e) => format!("names no layout ({e})"),
     };
-    let message = format!("`{}` {found}, and this version of stickpin knows layout {LAYOUT}", file.display());
+    let message =
+        format!("`{}` {found}, but this version of stickpin supports layout {LAYOUT}", file.display());
     Err(Error::new(ErrorCode::LogVersionUnsupported, message).hint(
         "use the version of stickpin that wrote it, or another folder: `--state-dir DIR` or STICKPIN_STATE_DIR",
     ))

@@ -32,7 +32,7 @@ pub struct Admission {
 
 /// A command that has begun.
 #[derive(Debug)]
-#[must_use = "the end of a command belongs into the log"]
+#[must_use = "the end of a command belongs in the log"]
 pub struct Ticket {
     command: CommandId,
     origin: Origin,

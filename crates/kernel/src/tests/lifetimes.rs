@@ -150,7 +150,7 @@ async fn answers_about_a_session_name_its_lifetime_its_target_and_its_turn() {
     ada.ok("open", json!({ "what": "fake:/", "relaunch": true })).await;
     let gone = output(ada.ok("session show", json!({})).await);
     assert_eq!(gone["live"]["reachable"], false);
-    assert_eq!(gone["live"]["error"], format!("its process {} has ended", u32::MAX - 1));
+    assert_eq!(gone["live"]["error"], format!("its process {} has exited", u32::MAX - 1));
 }
 
 #[tokio::test(start_paused = true)]

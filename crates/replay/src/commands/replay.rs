@@ -218,7 +218,8 @@ fn start_position(plan: &Plan, args: &Arguments) -> Result<Position> {
     let rounds = args.rounds.as_deref().map_or(Ok(Vec::new()), |rounds| {
         let number = |part: &str| part.trim().parse::<u32>();
         rounds.split(',').map(number).collect::<Result<Vec<u32>, _>>().map_err(|_| {
-            bad(format!("`rounds` takes numbers, not {}", quote(rounds))).hint("for example: `--rounds 2,1`")
+            bad(format!("`rounds` must be numbers, not {}", quote(rounds)))
+                .hint("for example: `--rounds 2,1`")
         })
     })?;
     let from = Position { step: args.from.unwrap_or(1), rounds };

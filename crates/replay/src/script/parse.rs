@@ -156,7 +156,7 @@ impl Parser {
                 let Some(asked) = visibility.filter(|_| inner == 3) else {
                     return Err(LineError::new(
                         start,
-                        "`if` takes `visible` or `hidden` and a selector of one word",
+                        "`if` needs `visible` or `hidden`, and a selector of one word",
                         "if visible 'role=button \"Accept all\"' {",
                     ));
                 };
@@ -167,7 +167,7 @@ impl Parser {
                 let Some(times) = times.filter(|n| (1..=MAX_TIMES).contains(n)) else {
                     return Err(LineError::new(
                         start,
-                        format!("`{first}` takes a number from 1 to {MAX_TIMES}"),
+                        format!("`{first}` needs a number from 1 to {MAX_TIMES}"),
                         BLOCKS,
                     ));
                 };
@@ -224,7 +224,7 @@ fn include(line: &str, start: usize) -> Result<NodeKind, LineError> {
     const FORM: &str = "include steps/login.ad USER=ada";
     let mut at = skip(line, start + "include".len());
     if at == line.len() {
-        return Err(LineError::new(start, "`include` takes a file", FORM));
+        return Err(LineError::new(start, "`include` needs a file", FORM));
     }
     let (file, end) = word::read(line, at)?;
     let mut env: Vec<(String, Template)> = Vec::new();

@@ -157,7 +157,7 @@ impl Environment for DesktopEnvironment {
     }
 
     fn check_alive(&self) -> Result<()> {
-        if self.bus.closed() { Err(lost("the accessibility bus of the desktop has ended")) } else { Ok(()) }
+        if self.bus.closed() { Err(lost("the accessibility bus of the desktop has closed")) } else { Ok(()) }
     }
 
     async fn refresh(&mut self, apps: &mut Members<DesktopApp>) -> Result<()> {

@@ -165,7 +165,7 @@ impl Reachability {
             reachable: !closing && ended.is_none(),
             probed_at: Some(Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))),
             status: Some(status.to_owned()),
-            error: ended.map(|pid| format!("its process {pid} has ended")),
+            error: ended.map(|pid| format!("its process {pid} has exited")),
         }
     }
 }

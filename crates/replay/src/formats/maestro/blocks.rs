@@ -67,7 +67,7 @@ fn conditional(flow: &FlowHeader, when: &Yaml, mut body: Vec<Node>) -> Nodes {
         has_condition = true;
         let required = yaml.value.as_text();
         if required.is_empty() {
-            return Err(yaml.at.error_at("`platform` takes a name", "platform: Web"));
+            return Err(yaml.at.error_at("`platform` must be a name", "platform: Web"));
         }
         let is_phone = PHONE_PLATFORMS.iter().any(|phone| required.eq_ignore_ascii_case(phone));
         let Some(platform) = flow.platform.or(is_phone.then_some("no phone")) else {
@@ -138,7 +138,7 @@ fn loop_end_check(command: &Command<'_>, condition: &Yaml) -> Result<Node, Scrip
     match found.pop() {
         Some(node) if found.is_empty() && fields.refuse_unread().is_ok() => Ok(node),
         _ => Err(condition.at.error_at(
-            "`while` without `times` takes either `visible` or `notVisible`, and nothing else",
+            "`while` without `times` accepts either `visible` or `notVisible`, and nothing else",
             "times: 5 bounds any other condition",
         )),
     }
@@ -148,7 +148,7 @@ pub(super) fn retry(flow: &FlowHeader, command: &mut Command<'_>, depth: usize) 
     let retries =
         command.fields.take("maxRetries").map_or(Ok(1), |yaml| match number("maxRetries", yaml)? {
             retries @ 0..=3 => Ok(retries),
-            _ => Err(yaml.at.error_at("`maxRetries` takes a number from 0 to 3", "")),
+            _ => Err(yaml.at.error_at("`maxRetries` must be a number from 0 to 3", "")),
         })?;
     let body = match (command.fields.text("file")?, command.fields.take("commands")) {
         (Some(file), None) => vec![command.node(NodeKind::Include { file, env: Vec::new() })],

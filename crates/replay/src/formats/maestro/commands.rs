@@ -250,7 +250,7 @@ pub(super) fn repetitions(name: &str, yaml: &Yaml) -> Result<u32, ScriptError> {
     if (1..=MAX_TIMES).contains(&times) {
         return Ok(times);
     }
-    Err(yaml.at.error_at(format!("`{name}` takes a number from 1 to {MAX_TIMES}"), ""))
+    Err(yaml.at.error_at(format!("`{name}` must be a number from 1 to {MAX_TIMES}"), ""))
 }
 
 fn assertion(command: &mut Command<'_>, visibility: Visibility) -> Nodes {

@@ -22,7 +22,7 @@ impl<'y> Fields<'y> {
             other => {
                 return Err(yaml
                     .at
-                    .error_at(format!("`{command}` takes a mapping here, not {}", other.kind()), ""));
+                    .error_at(format!("`{command}` needs a mapping here, not {}", other.kind()), ""));
             }
         };
         Ok(Self { command, at: yaml.at, pairs, read_names: Vec::new() })
@@ -51,7 +51,7 @@ impl<'y> Fields<'y> {
         match yaml.value.as_text() {
             "true" => Ok(Some(true)),
             "false" => Ok(Some(false)),
-            _ => Err(yaml.at.error_at(format!("`{name}` takes true or false"), "")),
+            _ => Err(yaml.at.error_at(format!("`{name}` must be true or false"), "")),
         }
     }
 
@@ -94,6 +94,6 @@ impl<'y> Fields<'y> {
 pub(super) fn number(name: &str, yaml: &Yaml) -> Result<u32, ScriptError> {
     let number = yaml.value.as_text().parse().ok();
     number.ok_or_else(|| {
-        yaml.at.error_at(format!("`{name}` takes a whole number"), "a variable is not allowed here")
+        yaml.at.error_at(format!("`{name}` must be a whole number"), "a variable is not allowed here")
     })
 }

@@ -45,7 +45,7 @@ fn coordinates(yaml: &Yaml) -> Result<(Length, Length), ScriptError> {
     };
     let lengths = yaml.value.as_text().split_once(',').and_then(|(x, y)| Some((length(x)?, length(y)?)));
     lengths.ok_or_else(|| {
-        yaml.at.error_at("a point takes two lengths", "\"50%, 80%\", or \"100, 200\" in pixels")
+        yaml.at.error_at("a point needs two lengths", "\"50%, 80%\", or \"100, 200\" in pixels")
     })
 }
 
@@ -70,7 +70,7 @@ const DIRECTIONS: [(&str, &str); 4] = [("down", "up"), ("up", "down"), ("left", 
 
 fn direction(yaml: &Yaml) -> Result<(&'static str, &'static str), ScriptError> {
     let found = DIRECTIONS.into_iter().find(|(name, _)| yaml.value.as_text().eq_ignore_ascii_case(name));
-    found.ok_or_else(|| yaml.at.error_at("`direction` takes UP, DOWN, LEFT or RIGHT", ""))
+    found.ok_or_else(|| yaml.at.error_at("`direction` must be UP, DOWN, LEFT or RIGHT", ""))
 }
 
 pub(super) fn swipe(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {

@@ -20,7 +20,7 @@ pub(super) fn from_yaml(name: &str, yaml: &Yaml) -> Result<Template, ScriptError
         }
         YamlValue::Text(_) => from_text(name, yaml),
         other => {
-            Err(yaml.at.error_at(format!("`{name}` takes text or a selector, not {}", other.kind()), ""))
+            Err(yaml.at.error_at(format!("`{name}` must be text or a selector, not {}", other.kind()), ""))
         }
     }
 }

@@ -9,7 +9,7 @@ pub(super) fn scalar(name: &str, yaml: &Yaml) -> Result<Template, ScriptError> {
     match &yaml.value {
         YamlValue::Text(text) => template(text, yaml.at),
         YamlValue::Null => Ok(Template::default()),
-        other => Err(yaml.at.error_at(format!("`{name}` takes text, not {}", other.kind()), "")),
+        other => Err(yaml.at.error_at(format!("`{name}` must be text, not {}", other.kind()), "")),
     }
 }
 
