@@ -14,7 +14,7 @@ pub(super) fn point(yaml: &Yaml) -> Result<Template, ScriptError> {
         (Length::Pixels(x), Length::Pixels(y)) => Ok(Template::text(format!("{x},{y}"))),
         _ => Err(yaml.at.error_at(
             "a `point` as a percentage is not supported: it depends on the screen",
-            "use text, id or css; a point takes pixels: \"100,200\"",
+            "use text, id or css; a point is in pixels: \"100,200\"",
         )),
     }
 }
