@@ -175,6 +175,9 @@ impl Constraint {
     }
 }
 
+/// One of the limits of a rule.
+type Limit = fn(&mut Constraint) -> &mut Option<BTreeSet<String>>;
+
 fn limits(rule: &ScopeRule) -> Constraint {
     rule.constraint.clone().unwrap_or_default()
 }
@@ -210,7 +213,7 @@ impl ScopeRule {
     fn parts(&self) -> Vec<Self> {
         let one = |verb: &Verb| Self { verbs: [*verb].into(), ..self.clone() };
         let mut parts: Vec<Self> = self.verbs.iter().map(one).collect();
-        let limited: [fn(&mut Constraint) -> &mut Option<BTreeSet<String>>; 4] =
+        let limited: [Limit; 4] =
             [|c| &mut c.origins, |c| &mut c.packages, |c| &mut c.window_roles, |c| &mut c.file_roots];
         for limit in limited {
             let split = |part: Self| {
