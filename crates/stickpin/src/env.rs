@@ -138,7 +138,7 @@ fn utf8(what: &str, path: &Path) -> Result<()> {
         None => {
             let shown = path.to_string_lossy();
             Err(Error::new(ErrorCode::Io, format!("{what} {shown:?} is not UTF-8"))
-                .hint("run stickpin from a folder whose path is UTF-8, and set HOME to a UTF-8 path"))
+                .hint("start stickpin from a folder whose path is UTF-8, and set HOME to a UTF-8 path"))
         }
     }
 }

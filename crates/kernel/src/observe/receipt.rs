@@ -206,7 +206,7 @@ mod tests {
     fn what_draws_by_itself_is_not_said_to_have_done_nothing() {
         let canvas = Notice::UnobservableInput { what: "canvas".into() };
         let said = lines(std::slice::from_ref(&canvas), false);
-        assert!(said[0].starts_with("no effect seen, but the canvas may have drawn"), "{said:?}");
+        assert!(said[0].starts_with("no effect seen, but what the canvas draws is not observed"), "{said:?}");
         assert_eq!(lines(&[canvas.clone(), Notice::Changed], false), ["changed"]);
         let told = lines(&[canvas, Notice::LiveRegionText { text: "x".into() }], false);
         assert_eq!(told, [r#"announced "x""#]);
