@@ -32,7 +32,7 @@ pub(crate) struct Clipboard {
 /// Returns the text on the clipboard; empty when there is none.
 ///
 /// # Errors
-/// Returns `Refused` when the owner does not provide its text, or the text is too long.
+/// Returns `Unsupported` when the owner does not provide its text, or the text is too long.
 pub fn read(d: &mut Display) -> X11Result<String> {
     let clipboard = d.atoms.CLIPBOARD;
     let owner = d.conn.get_selection_owner(clipboard)?.reply()?.owner;
@@ -57,7 +57,7 @@ fn ask(d: &mut Display, target: Atom) -> X11Result<Option<Vec<u8>>> {
     d.clipboard.answer = None;
     d.conn.convert_selection(own, d.atoms.CLIPBOARD, target, place, x11rb::CURRENT_TIME)?;
     let answer = d.wait_for(Instant::now() + OWNER_TIMEOUT, |d| Ok(d.clipboard.answer.take()))?;
-    let silent = || X11Error::Refused("the clipboard: its owner does not provide text".into());
+    let silent = || X11Error::Unsupported("the owner of the clipboard provides no text".into());
     let Some(place) = answer.ok_or_else(silent)? else { return Ok(None) };
     d.clipboard.part = false;
     let (kind, mut bytes) = take(d, place)?;
@@ -70,8 +70,8 @@ fn ask(d: &mut Display, target: Atom) -> X11Result<Option<Vec<u8>>> {
     while bytes.len() < MAX_BYTES {
         let come = |d: &mut Display| Ok(std::mem::take(&mut d.clipboard.part).then_some(()));
         if d.wait_for(Instant::now() + OWNER_TIMEOUT, come)?.is_none() {
-            return Err(X11Error::Refused(
-                "the clipboard: its owner stopped in the middle of its text".into(),
+            return Err(X11Error::Unsupported(
+                "the owner of the clipboard stopped before the end of the text".into(),
             ));
         }
         let (_, part) = take(d, place)?;
@@ -80,7 +80,7 @@ fn ask(d: &mut Display, target: Atom) -> X11Result<Option<Vec<u8>>> {
         }
         bytes.extend(part);
     }
-    Err(X11Error::Refused(format!("the clipboard: its text is longer than {} MiB", MAX_BYTES >> 20)))
+    Err(X11Error::Unsupported(format!("the text on the clipboard exceeds {} MiB", MAX_BYTES >> 20)))
 }
 
 /// Reads a property of our window and deletes it.
@@ -93,21 +93,21 @@ fn take(d: &Display, place: Atom) -> X11Result<(Atom, Vec<u8>)> {
 /// Puts a text on the clipboard, where it stays while the session lives.
 ///
 /// # Errors
-/// Returns `Refused` when the text does not fit into one request, or another window keeps the
+/// Returns `Unsupported` when the text does not fit into one request, or another window keeps the
 /// clipboard.
 pub fn write(d: &mut Display, text: String) -> X11Result<()> {
     // Only text that fits into one request is provided; sending in parts is not implemented.
     let (bytes, most) = (text.len(), d.conn.maximum_request_bytes().saturating_sub(64));
     if bytes > most {
-        return Err(X11Error::Refused(format!(
-            "the clipboard: the text has {bytes} bytes; the maximum is {most}"
+        return Err(X11Error::Unsupported(format!(
+            "the clipboard takes at most {most} bytes, and the text has {bytes}"
         )));
     }
     let clipboard = d.atoms.CLIPBOARD;
     d.conn.set_selection_owner(d.own, clipboard, x11rb::CURRENT_TIME)?;
     let owner = d.conn.get_selection_owner(clipboard)?.reply()?.owner;
     if owner != d.own {
-        return Err(X11Error::Refused("the clipboard: another window keeps it".into()));
+        return Err(X11Error::Unsupported("another window keeps the clipboard".into()));
     }
     d.clipboard.own_text = Some(text);
     Ok(())

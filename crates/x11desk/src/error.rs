@@ -13,6 +13,9 @@ pub enum X11Error {
     /// The server refused a request, usually because a window has gone.
     #[error("the display refused {0}")]
     Refused(String),
+    /// The owner of the clipboard, or a limit of this crate, prevented a request.
+    #[error("{0}")]
+    Unsupported(String),
 }
 
 /// The result of a job on a display.
@@ -35,6 +38,7 @@ impl From<X11Error> for Error {
         let code = match fault {
             X11Error::Lost(_) => ErrorCode::BackendLost,
             X11Error::Refused(_) => ErrorCode::ElementNotFound,
+            X11Error::Unsupported(_) => ErrorCode::Unsupported,
         };
         Self::new(code, format!("the X display: {fault}")).hint("run `stickpin doctor`")
     }
