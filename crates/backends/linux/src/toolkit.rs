@@ -9,8 +9,6 @@ pub(crate) mod profile;
 mod qt;
 
 pub(crate) use bridges::lacks;
-#[cfg(test)]
-pub(crate) use gecko::common_roles;
 pub(crate) use gtk4::PagePoint;
 pub(crate) use qt::ShownObjects;
 
@@ -36,14 +34,6 @@ pub(crate) trait ToolkitReader: Sync {
         _known: &HashMap<String, usize>,
     ) -> BusResult<Vec<String>> {
         Ok(Vec::new())
-    }
-
-    /// Returns the roles of descendants of these new objects, by path, as far as one of them tells.
-    ///
-    /// # Errors
-    /// Returns a fault when the app is gone or silent.
-    async fn roles_inside(&self, _link: &Link, _objects: &[&Object]) -> BusResult<HashMap<String, u32>> {
-        Ok(HashMap::new())
     }
 
     /// Returns the only questions that an object needs before its details, if it just holds text.

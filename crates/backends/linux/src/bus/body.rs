@@ -167,27 +167,10 @@ pub(crate) fn whole(number: Option<f64>) -> i32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::calls;
-    use std::collections::BTreeMap;
 
     /// Returns a call as read by its receiver.
     fn sent(call: &Call<'_>) -> Message {
         Message::new(call.message(Some(":1.9")).unwrap())
-    }
-
-    #[test]
-    fn rule_for_a_role_sets_its_bit_alone() {
-        type Rule = (Vec<i32>, i32, BTreeMap<String, String>, i32, Vec<i32>, i32, Vec<String>, i32, bool);
-        let rules: [(u32, [i32; 5]); 3] =
-            [(56, [0, 1 << 24, 0, 0, 0]), (31, [i32::MIN, 0, 0, 0, 0]), (130, [0, 0, 0, 0, 4])];
-        for (role, expected) in rules {
-            let message = sent(&calls::in_role("/a/b", role, 1, 9));
-            assert_eq!(message.signature(), "(aiia{ss}iaiiasib)uib");
-            let (rule, order, most, whole): (Rule, u32, i32, bool) = message.read().unwrap();
-            let (none, nobody) = (BTreeMap::new(), Vec::new());
-            assert_eq!(rule, (vec![0; 2], 1, none, 1, expected.to_vec(), 2, nobody, 1, false));
-            assert_eq!((order, most, whole), (1, 9, true));
-        }
     }
 
     #[test]

@@ -4,7 +4,6 @@ use crate::bus::body::{Call, Message};
 use crate::bus::error::BusResult;
 use crate::bus::link::Link;
 use crate::bus::names::{ACCESSIBLE, ACTION, COMPONENT, DAEMON, PROPERTIES, ROOT, SCREEN};
-use std::collections::BTreeMap;
 use zbus::Variant;
 
 /// Creates the call that gets a property; [`Message::property_text`](super::Message::property_text)
@@ -36,21 +35,6 @@ pub(crate) fn extents(path: &str) -> Call<'_> {
 /// Creates the call that gets the object at a point, in coordinates of this type.
 pub(crate) fn at_point(path: &str, (x, y): (i32, i32), coordinates: u32) -> Call<'_> {
     Call::new(path, COMPONENT, "GetAccessibleAtPoint").with((x, y, coordinates))
-}
-
-/// Gets the descendants with a role (`Collection.GetMatches`), at most this many.
-pub(crate) fn in_role(path: &str, role: u32, order: u32, most: i32) -> Call<'_> {
-    const ALL: i32 = 1;
-    const ANY: i32 = 2;
-    // States, attributes, roles and interfaces, each with a match type; roles and states are bit
-    // sets.
-    let mut roles = vec![0_i32; 5];
-    if let Some(word) = roles.get_mut(role as usize / 32) {
-        *word = (1_u32 << (role % 32)).cast_signed();
-    }
-    let (attributes, interfaces) = (BTreeMap::<String, String>::new(), Vec::<String>::new());
-    let rule = (vec![0_i32; 2], ALL, attributes, ALL, roles, ANY, interfaces, ALL, false);
-    Call::new(path, "org.a11y.atspi.Collection", "GetMatches").with((rule, order, most, true))
 }
 
 /// Calls the bus itself.

@@ -38,8 +38,6 @@ struct ObjectReader {
     listed: HashMap<usize, Vec<Reference>>,
     /// The parents that objects name, as far as the cache contains them.
     named: HashMap<usize, usize>,
-    /// The roles that objects returned of their descendants, by path.
-    roles: HashMap<String, u32>,
 }
 
 impl ObjectReader {
@@ -58,7 +56,6 @@ impl ObjectReader {
             by_path: HashMap::from_iter([(ROOT.to_owned(), 0)]),
             listed: HashMap::new(),
             named: HashMap::new(),
-            roles: HashMap::new(),
         };
         reading.keep_children(itself?);
         match items {
@@ -233,18 +230,14 @@ impl ObjectReader {
             object.children = children;
             object.complete = true;
         }
-        let (reader, role_first) = (link.toolkit.reader(), link.profile().reads_text_late);
+        let reader = link.toolkit.reader();
+        // The next queries depend on the answers to these.
+        let early: &[Question] = match link.profile().reads_text_late {
+            true => &[Question::States, Question::Role],
+            false => &[Question::States],
+        };
         let mut first = Questions::default();
-        for &at in &fresh {
-            first.add(at, Question::States);
-            let object = &mut self.picture[at];
-            match self.roles.get(&object.path) {
-                Some(&role) => object.role = role,
-                // The next queries depend on the role.
-                None if role_first => first.add(at, Question::Role),
-                None => {}
-            }
-        }
+        fresh.iter().for_each(|&at| first.add_all(at, early.iter().copied()));
         first.ask(link, &mut self.picture).await?;
         let mut rest = Questions::default();
         let mut plain = Vec::new();
@@ -258,17 +251,14 @@ impl ObjectReader {
             let plain_questions = reader.plain_questions(object);
             plain.extend(plain_questions.map(|_| at));
             let asks = plain_questions.unwrap_or(ALL_QUESTIONS);
-            let known = |ask: &Question| *ask == Question::States || (role_first && *ask == Question::Role);
             // The children are listed in the same trip, unless there may be too many.
             let counts = object.is(states::MANAGES_DESCENDANTS);
             let children = |ask| if ask == Question::Count && !counts { Question::Children } else { ask };
-            rest.add_all(at, asks.iter().filter(|ask| !known(ask)).map(|&ask| children(ask)));
+            rest.add_all(at, asks.iter().filter(|ask| !early.contains(ask)).map(|&ask| children(ask)));
         }
         let answers = rest.ask(link, &mut self.picture).await?;
         self.keep_children(answers);
         plain.into_iter().for_each(|at| reader.keep_plain(&mut self.picture[at]));
-        let objects: Vec<&Object> = fresh.iter().map(|&at| &self.picture[at]).collect();
-        self.roles.extend(reader.roles_inside(link, &objects).await?);
         Ok(())
     }
 

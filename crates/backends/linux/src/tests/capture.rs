@@ -8,9 +8,6 @@ use crate::capture::read::read;
 use crate::capture::tree::build;
 use crate::model::ObjectTree;
 use crate::model::ids::PathNumbers;
-use crate::model::parents::chain;
-use crate::model::roles::{self, number};
-use hashbrown::HashMap;
 use std::fmt::Write as _;
 use std::time::Duration;
 use stickpin_tree::{Handle, States, Tree};
@@ -125,27 +122,6 @@ impl Form {
         assert!(read.is_err(), "an app that is gone is not an empty one");
         self.private.end().await.unwrap();
     }
-}
-
-/// Tests `GetMatches` alone, on a toolkit other than Firefox that has it: the elements it returns
-/// for a role are exactly those that report that role.
-#[tokio::test]
-async fn what_has_a_role_is_told_in_one_question() {
-    let Some(form) = Form::open().await else { return };
-    let picture = read(&form.link, &mut CaptureCache::default()).await.unwrap();
-    let window = picture.root().children[0];
-    let told = crate::toolkit::common_roles(&form.link, &[&picture.objects[window].path]).await.unwrap();
-    let common = |role: u32| roles::is(role, roles::Facts::COMMON);
-    let below =
-        (0..picture.objects.len()).filter(|&at| at != window && chain(&picture, at).contains(&window));
-    let known: HashMap<String, u32> = below
-        .map(|at| (picture.objects[at].path.clone(), picture.objects[at].role))
-        .filter(|(_, role)| common(*role))
-        .collect();
-    assert_eq!(told, known);
-    let count = |role| told.values().filter(|told| **told == role).count();
-    assert!(count(number::PUSH_BUTTON) >= 2 && count(number::LABEL) >= 3, "{told:?}");
-    form.end().await;
 }
 
 /// A zenity form is read through the accessibility interfaces alone.

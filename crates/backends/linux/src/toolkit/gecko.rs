@@ -2,8 +2,8 @@
 //!
 //! # Questions
 //! Each answer takes about 15 µs, and a page has a thousand objects, most of which only contain
-//! text: cells, rows, headings, paragraphs. Their roles are queried in bulk, then their states, and
-//! then each object is queried only for properties in which it may differ (ADR 33).
+//! text: cells, rows, headings, paragraphs. Each object is queried for its role and states first,
+//! and then only for properties in which it may differ (ADR 33).
 //!
 //! # Covered windows
 //! If other windows cover a window completely, or it is minimized, Firefox reports everything in it
@@ -16,33 +16,17 @@
 //! siblings). Pages that build rows cell by cell therefore get wrong roles.
 
 use super::ToolkitReader;
-use crate::bus::{BusResult, Call, Link, Reference, calls};
 use crate::capture::question::Question;
 use crate::model::{EMBEDDED, Facts, Interfaces, Object, ObjectTree, role, roles, states};
-use async_trait::async_trait;
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashSet;
 
 /// The states of plain text. An object with further states, which can be focused, selected, edited
 /// or opened, is queried completely.
 const PLAIN: u64 = states::USABLE | states::OPAQUE | states::SELECTABLE_TEXT;
 
-/// The maximum number of objects with one role that a document returns. The time grows with the
-/// square of their number.
-const MATCHES: i32 = 2_000;
-
-/// Tree order (`AtspiCollectionSortOrder`).
-const CANONICAL: u32 = 1;
-
 pub(super) struct Gecko;
 
-#[async_trait]
 impl ToolkitReader for Gecko {
-    async fn roles_inside(&self, link: &Link, objects: &[&Object]) -> BusResult<HashMap<String, u32>> {
-        // A visible page can return its descendants by role.
-        let pages = objects.iter().filter(|o| o.role == role::DOCUMENT_WEB && o.is(states::VISIBLE));
-        common_roles(link, &pages.map(|page| page.path.as_str()).collect::<Vec<_>>()).await
-    }
-
     fn plain_questions(&self, object: &Object) -> Option<&'static [Question]> {
         is_plain(object).then(|| plain_text_questions(object.role))
     }
@@ -113,26 +97,6 @@ impl ToolkitReader for Gecko {
     }
 }
 
-/// Returns the common roles in these documents, by path. Querying each role costs a tenth of
-/// querying each object.
-///
-/// # Errors
-/// Returns a fault when the app is gone or silent.
-pub(crate) async fn common_roles(link: &Link, documents: &[&str]) -> BusResult<HashMap<String, u32>> {
-    let asked =
-        documents.iter().flat_map(|document| roles::with(Facts::COMMON).map(move |role| (*document, role)));
-    let asked: Vec<(&str, u32)> = asked.collect();
-    let in_role = |&(document, role)| calls::in_role(document, role, CANONICAL, MATCHES);
-    let calls: Vec<Call<'_>> = asked.iter().map(in_role).collect();
-    let mut out = HashMap::new();
-    for ((document, role), named) in asked.iter().zip(link.each::<Vec<Reference>>(&calls).await?) {
-        // If a document does not answer, each object is queried.
-        let named = named.unwrap_or_default().into_iter();
-        out.extend(named.map(|named| (link.named(document, named), *role)));
-    }
-    Ok(out)
-}
-
 /// Returns whether an object of Firefox only contains text and other objects.
 fn is_plain(object: &Object) -> bool {
     let holds_text = roles::is(object.role, Facts::CELL)
@@ -171,10 +135,6 @@ fn names_by_markup(number: u32) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::bus::error::BusError;
-    use crate::events::AppEvents;
-    use crate::tests::peer::App;
-    use std::sync::Arc;
 
     const SEEN: u64 = states::VISIBLE | states::SHOWING | states::ENABLED | states::SENSITIVE;
 
@@ -261,25 +221,6 @@ mod tests {
         assert!(!is_where_its_row_is(&after(role::SECTION, Some("folded"))));
         let link = Object { states: SEEN | states::FOCUSABLE, ..after(role::TABLE_CELL, Some("Firefox")) };
         assert!(!is_where_its_row_is(&link));
-    }
-
-    #[tokio::test]
-    async fn document_without_roles_costs_one_question_per_role() {
-        let app = App::start();
-        let link = app.link(&Arc::new(AppEvents::new())).await;
-        assert_eq!(common_roles(&link, &["/document"]).await, Ok(HashMap::new()));
-        assert_eq!(app.calls(), roles::with(Facts::COMMON).count());
-        assert_eq!(common_roles(&link, &[]).await, Ok(HashMap::new()));
-        assert_eq!(app.calls(), roles::with(Facts::COMMON).count());
-    }
-
-    #[tokio::test]
-    async fn an_app_that_is_gone_is_not_one_that_tells_no_roles() {
-        let app = App::start();
-        let link = app.link(&Arc::new(AppEvents::new())).await;
-        app.hold();
-        let silent = common_roles(&link, &["/document"]).await;
-        assert!(matches!(silent, Err(BusError::Silent(_))), "{silent:?}");
     }
 }
 
