@@ -14,7 +14,7 @@ pub(crate) use window_stack::{ActionPrefetch, AimRects, ElementPosition, FreshAn
 use crate::app::pointer::LastPress;
 use crate::app::readahead::Readahead;
 use crate::bus::{AccessibilityBus, Link};
-use crate::capture::CaptureCache;
+use crate::capture::tables::Cells;
 use crate::events::AppEvents;
 use crate::limits::ACTIVATION;
 use crate::model::{Object, ObjectTree, PathNumbers, ROW, parents};
@@ -58,8 +58,8 @@ pub(crate) struct LinuxDevice {
     pub(crate) app: App,
     /// The last capture.
     pub(crate) last: LastCapture,
-    /// Data about spreadsheets, trees and pop-ups that is kept between captures.
-    pub(crate) capture_cache: CaptureCache,
+    /// The cells of spreadsheets and trees, which are kept between captures.
+    pub(crate) cells: Cells,
     /// The state of reading ahead.
     pub(crate) readahead: Readahead,
     /// The app's change count when notices were last requested.
@@ -108,7 +108,7 @@ impl LinuxDevice {
         Self {
             app,
             last: LastCapture::default(),
-            capture_cache: CaptureCache::default(),
+            cells: Cells::default(),
             readahead: Readahead::default(),
             changes_reported: 0,
             activated: None,

@@ -77,7 +77,7 @@ impl AppEvents {
 
 impl EventState {
     /// Returns the paths of objects that reported being shown, oldest first.
-    pub(crate) fn appeared(&self) -> Vec<String> {
+    pub(crate) fn shown_objects(&self) -> Vec<String> {
         self.appeared.iter().cloned().collect()
     }
 

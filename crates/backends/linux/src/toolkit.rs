@@ -10,7 +10,6 @@ mod qt;
 
 pub(crate) use bridges::lacks;
 pub(crate) use gtk4::PagePoint;
-pub(crate) use qt::ShownObjects;
 
 use crate::bus::{BusResult, Link};
 use crate::capture::question::Question;
@@ -22,15 +21,15 @@ use hashbrown::{HashMap, HashSet};
 /// The steps of a capture that differ by toolkit. The defaults are right for most toolkits.
 #[async_trait]
 pub(crate) trait ToolkitReader: Sync {
-    /// Returns the paths of pop-ups that the app shows but does not list. `known` contains the
-    /// objects that were read.
+    /// Returns the paths of pop-ups that the app shows but does not list. `shown` contains those of
+    /// objects that have signaled that they are shown, and `known` the objects that were read.
     ///
     /// # Errors
     /// Returns a fault when the app is gone or silent.
     async fn unlisted_popups(
         &self,
         _link: &Link,
-        _shown: &mut ShownObjects,
+        _shown: &[String],
         _known: &HashMap<String, usize>,
     ) -> BusResult<Vec<String>> {
         Ok(Vec::new())

@@ -45,8 +45,8 @@ fn imports_go_down() {
 #[test]
 fn a_wrong_import_and_a_large_circle_are_named() {
     let mut imports = imports();
-    imports.add("toolkit", "device");
-    assert_eq!(imports.upward(FLOORS), ["toolkit -> device"]);
+    imports.add("model", "device");
+    assert_eq!(imports.upward(FLOORS), ["model -> device"]);
     assert_eq!(imports.circles(floors::MOST_IN_CIRCLE).len(), 1);
 }
 

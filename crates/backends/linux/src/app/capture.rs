@@ -20,12 +20,12 @@ const CAPTURE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Returns `BACKEND_LOST` or `TIMEOUT`.
 pub(crate) async fn capture_app(device: &mut LinuxDevice, watch: &[Handle]) -> Result<Arc<Tree>> {
     // The counter is read first, so that changes during the capture count as later ones.
-    let changes = {
+    let (changes, shown) = {
         let heard = device.app.events.state();
-        device.capture_cache.appeared.paths = heard.appeared();
-        heard.changes
+        (heard.changes, heard.shown_objects())
     };
-    let picture = timeout(CAPTURE_TIMEOUT, read::read(&device.app.link, &mut device.capture_cache)).await;
+    let reading = read::read(&device.app.link, &mut device.cells, &shown);
+    let picture = timeout(CAPTURE_TIMEOUT, reading).await;
     let picture = picture.unwrap_or_else(|_| Err(BusError::Silent(CAPTURE_TIMEOUT.as_millis())));
     let picture = lifecycle::check_answer(&device.app, picture).await?;
     listen_to_embedded(&device.app, &picture).await;

@@ -7,24 +7,24 @@
 mod details;
 
 use super::question::{ALL_QUESTIONS, Answers, Question, Questions, cached, is_mute, may_be_socket};
-use super::{CaptureCache, duplicates};
+use super::{duplicates, tables};
 use crate::bus::{BusResult, Link, ROOT, Reference, embedded_path};
 use crate::limits::{CHILDREN, DEPTH, OBJECTS, TEXTS};
 use crate::model::{Facts, Object, ObjectTree, role, roles, states};
-use crate::toolkit::ShownObjects;
 use hashbrown::HashMap;
 
-/// Reads what the app shows. `known` contains the data from the previous capture, and is updated.
+/// Reads what the app shows. `cells` contains those of tables from the previous capture, and is
+/// updated. `shown` contains the paths of the objects that have signaled that they are shown.
 ///
 /// # Errors
 /// Returns a fault when the app is gone or silent.
-pub(crate) async fn read(link: &Link, known: &mut CaptureCache) -> BusResult<ObjectTree> {
+pub(crate) async fn read(link: &Link, cells: &mut tables::Cells, shown: &[String]) -> BusResult<ObjectTree> {
     let mut reading = ObjectReader::begin(link).await?;
     reading.descend(link, vec![0]).await?;
-    let popups = reading.popups(link, &mut known.appeared).await?;
+    let popups = reading.popups(link, shown).await?;
     reading.descend(link, popups).await?;
     duplicates::remove_duplicates(&mut reading.picture, &reading.named);
-    crate::capture::tables::read(link, &mut reading.picture, &mut known.cells).await?;
+    tables::read(link, &mut reading.picture, cells).await?;
     reading.details(link).await?;
     link.toolkit.reader().complete(link, &mut reading.picture).await?;
     Ok(reading.picture)
@@ -133,8 +133,8 @@ impl ObjectReader {
     }
 
     /// Adds pop-ups that the app does not list among its windows.
-    async fn popups(&mut self, link: &Link, appeared: &mut ShownObjects) -> BusResult<Vec<usize>> {
-        let paths = link.toolkit.reader().unlisted_popups(link, appeared, &self.by_path).await?;
+    async fn popups(&mut self, link: &Link, shown: &[String]) -> BusResult<Vec<usize>> {
+        let paths = link.toolkit.reader().unlisted_popups(link, shown, &self.by_path).await?;
         if paths.is_empty() {
             return Ok(Vec::new());
         }

@@ -3,8 +3,8 @@
 
 use super::{REQUIRE, desktop, skip};
 use crate::bus::{AccessibilityBus, Addresses, Link};
-use crate::capture::CaptureCache;
 use crate::capture::read::read;
+use crate::capture::tables::Cells;
 use crate::capture::tree::build;
 use crate::model::ObjectTree;
 use crate::model::ids::PathNumbers;
@@ -118,7 +118,7 @@ impl Form {
     async fn end(mut self) {
         self.app.start_kill().unwrap();
         self.app.wait().await.unwrap();
-        let read = read(&self.link, &mut CaptureCache::default()).await;
+        let read = read(&self.link, &mut Cells::default(), &[]).await;
         assert!(read.is_err(), "an app that is gone is not an empty one");
         self.private.end().await.unwrap();
     }
@@ -130,7 +130,7 @@ async fn a_form_is_read_as_it_stands() {
     let Some(form) = Form::open().await else { return };
     let link = &form.link;
     let ids = PathNumbers::default();
-    let tree = tree_of(&read(link, &mut CaptureCache::default()).await.unwrap(), &ids, &[]);
+    let tree = tree_of(&read(link, &mut Cells::default(), &[]).await.unwrap(), &ids, &[]);
     let fields: Vec<(&str, bool)> = tree
         .nodes()
         .filter(|n| n.role() == stickpin_tree::Role::TextBox)
@@ -141,9 +141,9 @@ async fn a_form_is_read_as_it_stands() {
     // After the window manager has given the app the focus, a capture returns an equal tree with
     // equal handles.
     let focused = tokio::time::timeout(Duration::from_secs(20), async {
-        let mut known = CaptureCache::default();
+        let mut cells = Cells::default();
         loop {
-            let tree = tree_of(&read(link, &mut known).await.unwrap(), &ids, &[]);
+            let tree = tree_of(&read(link, &mut cells, &[]).await.unwrap(), &ids, &[]);
             if tree.nodes().any(|n| n.is(States::FOCUSED)) {
                 break tree;
             }
@@ -151,6 +151,6 @@ async fn a_form_is_read_as_it_stands() {
         }
     });
     let tree = focused.await.expect("the first field gets the focus");
-    assert_eq!(tree, tree_of(&read(link, &mut CaptureCache::default()).await.unwrap(), &ids, &[]));
+    assert_eq!(tree, tree_of(&read(link, &mut Cells::default(), &[]).await.unwrap(), &ids, &[]));
     form.end().await;
 }

@@ -17,7 +17,7 @@
 //! parent. They are therefore listed with the windows while they are shown.
 
 use super::ToolkitReader;
-use crate::bus::{BusResult, Link, ROOT};
+use crate::bus::{BusResult, Link, ROOT, Reference};
 use crate::limits;
 use crate::model::{Facts, ObjectTree, chain, rect, role as n, roles, states as s};
 use async_trait::async_trait;
@@ -30,10 +30,17 @@ impl ToolkitReader for Qt {
     async fn unlisted_popups(
         &self,
         link: &Link,
-        shown: &mut ShownObjects,
+        shown: &[String],
         known: &HashMap<String, usize>,
     ) -> BusResult<Vec<String>> {
-        shown.unlisted_popups(link, known).await
+        let unread = shown.iter().map(String::as_str).filter(|path| !known.contains_key(*path));
+        let unread: Vec<&str> = unread.collect();
+        // An object without an answer is gone.
+        let parents = link.parents(&unread).await?;
+        let is_popup = |parent: Option<Reference>| parent.is_some_and(|(_, parent)| parent == ROOT);
+        let popups =
+            unread.iter().zip(parents).filter_map(|(path, parent)| is_popup(parent).then_some(*path));
+        Ok(popups.map(str::to_owned).collect())
     }
 
     fn positioned(&self, picture: &ObjectTree) -> Vec<usize> {
@@ -154,41 +161,6 @@ fn parts(picture: &ObjectTree, window: usize) -> impl Iterator<Item = usize> + '
     children.filter(move |&at| objects[window].shown && lies(at))
 }
 
-/// The objects that have signaled that they are shown.
-#[derive(Debug, Clone, Default)]
-pub(crate) struct ShownObjects {
-    /// The paths of the objects, oldest first.
-    pub(crate) paths: Vec<String>,
-    /// The paths of objects with a parent other than the app.
-    inside: Vec<String>,
-}
-
-impl ShownObjects {
-    /// Returns the objects that name the app as their parent but are not listed by it.
-    ///
-    /// # Errors
-    /// Returns a fault when the app is gone or silent.
-    async fn unlisted_popups(
-        &mut self,
-        link: &Link,
-        known: &HashMap<String, usize>,
-    ) -> BusResult<Vec<String>> {
-        let Self { paths, inside } = self;
-        inside.retain(|path| paths.contains(path));
-        let asked = paths.iter().map(String::as_str);
-        let asked: Vec<&str> = asked
-            .filter(|path| !known.contains_key(*path) && !inside.iter().any(|other| other == path))
-            .collect();
-        let mut out = Vec::new();
-        for (path, above) in asked.iter().zip(link.parents(&asked).await?) {
-            // Without an answer, the object is gone.
-            let list = if above.is_some_and(|(_, above)| above == ROOT) { &mut out } else { &mut *inside };
-            list.push((*path).to_owned());
-        }
-        Ok(out)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -256,6 +228,29 @@ mod tests {
         assert_eq!(without_it(&lists(0, 0, 0)), [3, 5]);
         let one = app(&[(n::TABLE, 0, &[3]), (n::TABLE_CELL, here, &[])]);
         assert!(without_it(&one).is_empty(), "Qt 5 says it of cells only");
+    }
+}
+
+#[cfg(test)]
+mod popup_tests {
+    use super::*;
+    use crate::model::role;
+    use crate::tests::heap::{Heap, Thing, read};
+    use crate::toolkit::profile::Toolkit;
+
+    #[tokio::test]
+    async fn shown_object_of_the_app_itself_is_an_unlisted_popup() {
+        let popup = Thing { listed: false, ..Thing::new("/popup", "Copy", role::POPUP_MENU, ROOT) };
+        let heap = Heap(vec![
+            Thing::new("/window", "Window", role::FRAME, ROOT),
+            Thing::new("/inside", "Send", role::PUSH_BUTTON, "/window"),
+            popup,
+        ]);
+        let (_app, device) = read(Toolkit::Qt, heap).await;
+        let shown = ["/window", "/inside", "/popup", "/gone"].map(str::to_owned);
+        let known = HashMap::from_iter([("/window".to_owned(), 1)]);
+        let found = Qt.unlisted_popups(&device.app.link, &shown, &known).await;
+        assert_eq!(found, Ok(vec!["/popup".to_owned()]));
     }
 }
 
