@@ -46,11 +46,7 @@ impl ObjectReader {
         let root = Object { path: ROOT.to_owned(), count: -1, role: 75, ..Object::default() };
         let mut picture = ObjectTree { toolkit: link.toolkit, objects: vec![root], truncated: false };
         let itself = Questions(vec![(0, Question::Name), (0, Question::Children)]);
-        let cache = async {
-            // The cache of Qt is empty.
-            if link.profile().has_an_empty_cache { Ok(Vec::new()) } else { cached(link).await }
-        };
-        let (itself, items) = tokio::join!(itself.ask(link, &mut picture), cache);
+        let (itself, items) = tokio::join!(itself.ask(link, &mut picture), cached(link));
         let mut reading = Self {
             picture,
             by_path: HashMap::from_iter([(ROOT.to_owned(), 0)]),

@@ -104,8 +104,6 @@ macro_rules! profile {
 }
 
 profile! {
-    /// The toolkit's cache is always empty, so querying it is pointless.
-    has_an_empty_cache: Qt,
     /// The app shows web pages, whose elements have HTML attributes.
     is_browser: Gecko | Chromium,
     /// Roles and attributes determine which texts are read, in separate rounds
