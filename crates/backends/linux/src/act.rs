@@ -12,7 +12,7 @@ pub(crate) mod upload;
 
 use crate::act::fill_readback::comparable;
 use crate::aim::{press, scroll};
-use crate::app::{ActionPrefetch, App, FreshAnswer, LinuxDevice, ask};
+use crate::app::{ActionPrefetch, App, LinuxDevice, ask};
 use crate::bus::{BusError, Call, EDITABLE, VALUE, calls, on_the_wire};
 use crate::limits::DONE;
 use crate::model::{Interfaces, Object, role as n};
@@ -46,7 +46,7 @@ pub(crate) struct Act<'d> {
 pub(crate) async fn perform(
     device: &mut LinuxDevice,
     action: &Action,
-    ahead: Option<FreshAnswer<ActionPrefetch>>,
+    ahead: Option<ActionPrefetch>,
     cancel: &CancellationToken,
 ) -> Result<InputOutcome> {
     let act = &mut Act { device, cancel };
@@ -99,14 +99,14 @@ pub(crate) async fn perform(
 pub(crate) async fn press(
     device: &mut LinuxDevice,
     target: Handle,
-    ahead: Option<FreshAnswer<ActionPrefetch>>,
+    ahead: Option<ActionPrefetch>,
 ) -> Result<Option<InputOutcome>> {
     let object = device.view().object(target)?;
     if !press::is_by_action(device.view(), target) {
         return Ok(None);
     }
-    let actions = match ahead.as_ref().and_then(|ahead| ahead.if_fresh(&device.app, target)) {
-        Some(ahead) => ahead.actions.clone(),
+    let actions = match ahead.filter(|ahead| ahead.is_fresh(&device.app, target)) {
+        Some(ahead) => ahead.actions,
         None => ask::actions_of(&device.app, &object.path).await?,
     };
     let Some(index) = own_action(&actions) else { return Ok(None) };

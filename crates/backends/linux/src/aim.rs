@@ -16,8 +16,7 @@ pub(crate) mod window;
 
 use crate::aim::hit::{HitOutcome, HitPoint, IntendedTarget, Resolved, Unresolved};
 use crate::app::{
-    self, ActionPrefetch, App, ElementPosition, FreshAnswer, LinuxDevice, WindowStack, capture, lifecycle,
-    pointer,
+    self, ActionPrefetch, App, ElementPosition, LinuxDevice, WindowStack, capture, lifecycle, pointer,
 };
 use crate::model::Point;
 use std::time::{Duration, Instant};
@@ -63,7 +62,7 @@ pub(crate) async fn aim_at(
     device: &mut LinuxDevice,
     handle: Handle,
     options: AimOptions<'_>,
-    ahead: &mut Option<FreshAnswer<ActionPrefetch>>,
+    ahead: &mut Option<ActionPrefetch>,
 ) -> Result<Aim> {
     let (mut round, mut pointed, mut anew, start) = (1, false, false, Instant::now());
     app::until_activated(device, handle).await?;
@@ -104,7 +103,7 @@ async fn aim_once(
     device: &LinuxDevice,
     handle: Handle,
     options: AimOptions<'_>,
-    ahead: &mut Option<FreshAnswer<ActionPrefetch>>,
+    ahead: &mut Option<ActionPrefetch>,
     pointed: &mut bool,
 ) -> Resolved<(Aim, Option<RetryReason>)> {
     let (view, app) = (device.view(), &device.app);
@@ -114,13 +113,12 @@ async fn aim_once(
     let off_screen = |rect: Rect, again| Ok((aim(rect, rect.center(), HitResult::OffScreen), Some(again)));
     let by_action = options.press && options.plain && press::presses_by_action(view, at);
     let by_pointer = options.pointer && !by_action;
-    let places = ahead.as_ref().filter(|_| by_action).and_then(|ahead| ahead.if_fresh(app, handle));
-    let places = places.map(|ahead| ahead.places.clone());
     // The prefetched answers stay valid unless anything moves meanwhile.
-    let mut untouched = ahead.take().filter(|_| places.is_some());
+    let mut untouched = ahead.take().filter(|ahead| by_action && ahead.is_fresh(app, handle));
+    let rects = untouched.as_ref().map(|ahead| ahead.rects.clone());
     let sight = WindowStack::of(app).await?;
-    let mut placed = match &places {
-        Some(places) => position::position_from_answers(view, at, &places.own, sight.as_ref()).await?,
+    let mut placed = match &rects {
+        Some(rects) => position::position_from_answers(view, at, &rects.own, sight.as_ref()).await?,
         None => position::locate_on_screen(view, at, sight.as_ref()).await?,
     };
     if placed.as_ref().is_none_or(|p| p.seen != Some(p.rect)) {
@@ -163,7 +161,7 @@ async fn aim_once(
     let on_top = by_action && on_top(&look.windows, &window, point, app.is_alone());
     // A window in front of the target may have to be moved.
     untouched = untouched.filter(|_| on_top);
-    let over = places.filter(|_| untouched.is_some()).map(|places| places.over);
+    let over = rects.filter(|_| untouched.is_some()).map(|rects| rects.over);
     // A pop-up is a separate window. The app would answer with what is below it.
     let asked = !by_action && !window.popup;
     let meant = IntendedTarget { at, window: &window, sight: &look, on_top, asked, over: over.as_deref() };

@@ -9,7 +9,7 @@ pub(crate) mod readahead;
 pub(crate) mod settle;
 pub(crate) mod window_stack;
 
-pub(crate) use window_stack::{ActionPrefetch, AimRects, ElementPosition, FreshAnswer, WindowStack};
+pub(crate) use window_stack::{ActionPrefetch, AimRects, ElementPosition, WindowStack};
 
 use crate::app::pointer::LastPress;
 use crate::app::readahead::Readahead;

@@ -4,7 +4,7 @@ use crate::act::upload::foreign_chooser;
 use crate::act::{self, keyboard, mouse, screenshot, upload};
 use crate::aim::hit::there;
 use crate::aim::{self, position, press, window};
-use crate::app::{ActionPrefetch, FreshAnswer, LinuxDevice, capture, lifecycle, query, readahead, settle};
+use crate::app::{ActionPrefetch, LinuxDevice, capture, lifecycle, query, readahead, settle};
 use crate::verify;
 use async_trait::async_trait;
 use std::time::Duration;
@@ -72,18 +72,16 @@ impl Device for LinuxDevice {
         options: AimOptions<'_>,
         seen: Ticket,
     ) -> Result<PreparedInput> {
-        let is_of = |ahead: &FreshAnswer<ActionPrefetch>| {
-            ahead.if_fresh(&self.app, handle).is_some_and(|ahead| ahead.context == context)
-        };
-        let mut ahead = seen.take().filter(is_of);
+        let is_valid = |ahead: &ActionPrefetch| ahead.is_fresh(&self.app, handle) && ahead.context == context;
+        let mut ahead = seen.take().filter(is_valid);
         let mut prepared = PreparedInput::new(aim::aim_at(self, handle, options, &mut ahead).await?);
         if !prepared.aim.hit.allows_input() {
             return Ok(prepared);
         }
         // If nothing has moved or been signaled since the element was read, the answers are still
         // valid.
-        let looked = ahead.filter(|ahead| ahead.if_fresh(&self.app, handle).is_some());
-        if let Some((ahead, tree)) = looked.zip(self.last.tree.clone()) {
+        let fresh = ahead.filter(|ahead| ahead.is_fresh(&self.app, handle));
+        if let Some((ahead, tree)) = fresh.zip(self.last.tree.clone()) {
             prepared.located = LocatedElement::find(tree, handle);
             prepared.ticket = Ticket::new(ahead);
             return Ok(prepared);

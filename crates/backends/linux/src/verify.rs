@@ -8,11 +8,12 @@
 mod recheck;
 
 use crate::aim::{position, press};
-use crate::app::{ActionPrefetch, AppView, FreshAnswer, LinuxDevice, capture, lifecycle};
+use crate::app::{ActionPrefetch, AppView, LinuxDevice, capture, lifecycle};
 use crate::bus::calls::listed;
 use crate::capture::tree;
 use futures_util::future::OptionFuture;
 use std::sync::Arc;
+use std::time::Instant;
 use stickpin_device::{Result, Ticket};
 use stickpin_tree::{Handle, Tree};
 
@@ -40,17 +41,18 @@ pub(crate) async fn reuse_last_tree(
     if let Some((tree, again)) = again {
         let (link, picture, at) = (&app.link, &last.picture, again.target());
         let by_action = press::presses_by_action(view, at);
-        let places = OptionFuture::from(by_action.then(|| position::aim_rects(link, picture, at)));
+        let rects = OptionFuture::from(by_action.then(|| position::aim_rects(link, picture, at)));
         let actions = OptionFuture::from(by_action.then(|| listed(link, &picture[at].path)));
-        let (places, now, actions) = tokio::join!(biased; places, again.ask(link, picture), actions);
+        let (rects, now, actions) = tokio::join!(biased; rects, again.ask(link, picture), actions);
         match now {
             Ok(now) if app.events.state().changes == seen && now.same => {
                 // Unanswered queries are repeated when needed, which reports the error.
-                let ahead = places.and_then(Result::ok).zip(actions.and_then(Result::ok));
-                let context = context.to_vec();
-                let ahead = ahead.map(|(places, actions)| ActionPrefetch { context, places, actions });
-                let ticket = Ticket::from_option(ahead.map(|ahead| FreshAnswer::new(handle, seen, ahead)));
-                return Ok(Some((Arc::clone(tree), ticket)));
+                let answers = rects.and_then(Result::ok).zip(actions.and_then(Result::ok));
+                let ahead = answers.map(|(rects, actions)| {
+                    let (of, changes, at, context) = (handle, seen, Instant::now(), context.to_vec());
+                    ActionPrefetch { of, changes, at, context, rects, actions }
+                });
+                return Ok(Some((Arc::clone(tree), Ticket::from_option(ahead))));
             }
             Ok(_) => {}
             Err(fault) => return Err(lifecycle::capture_error(app, fault).await),

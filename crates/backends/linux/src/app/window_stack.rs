@@ -65,41 +65,29 @@ pub(crate) struct AimRects {
     pub(crate) over: Vec<Option<Rect>>,
 }
 
-/// How long an answer is valid for the next step of an action. A change without a signal in this
+/// How long answers are valid for the next step of an action. A change without a signal in this
 /// time could equally happen while an answer is on its way.
 pub(crate) const FRESH: Duration = Duration::from_millis(50);
 
-/// An app's answer about an element, for the next step of the same action. Valid until the app
-/// signals a change, or [`FRESH`] has passed.
-#[derive(Debug)]
-pub(crate) struct FreshAnswer<T> {
-    of: Handle,
-    /// The app's change count at that time.
-    changes: u64,
-    at: Instant,
-    answer: T,
-}
-
-impl<T> FreshAnswer<T> {
-    /// Wraps an answer that was just received at this change count.
-    pub(crate) fn new(of: Handle, changes: u64, answer: T) -> Self {
-        Self { of, changes, at: Instant::now(), answer }
-    }
-
-    /// Returns the answer, if it is about this element and still valid.
-    pub(crate) fn if_fresh(&self, app: &App, of: Handle) -> Option<&T> {
-        let good = self.of == of && self.at.elapsed() < FRESH && app.events.state().changes == self.changes;
-        good.then_some(&self.answer)
-    }
-}
-
-/// The prefetched answers about an element that is pressed by its own action, for the aim and the
-/// press.
+/// An app's answers about an element that is pressed by its own action, for the next steps of the
+/// same action: the aim and the press. Valid until the app signals a change, or [`FRESH`] has
+/// passed.
 #[derive(Debug)]
 pub(crate) struct ActionPrefetch {
+    pub(crate) of: Handle,
+    /// The app's change count when the answers were received, and the time.
+    pub(crate) changes: u64,
+    pub(crate) at: Instant,
     /// The context of the element's record.
     pub(crate) context: Vec<Handle>,
-    pub(crate) places: AimRects,
+    pub(crate) rects: AimRects,
     /// The names of the element's actions.
     pub(crate) actions: Vec<String>,
+}
+
+impl ActionPrefetch {
+    /// Returns whether the answers are about this element and still valid.
+    pub(crate) fn is_fresh(&self, app: &App, of: Handle) -> bool {
+        self.of == of && self.at.elapsed() < FRESH && app.events.state().changes == self.changes
+    }
 }
