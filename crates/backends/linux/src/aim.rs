@@ -14,7 +14,7 @@ pub(crate) mod scroll;
 pub(crate) mod wheel;
 pub(crate) mod window;
 
-use crate::aim::hit::{HitOutcome, HitPoint, IntendedTarget, Resolved, Unresolved};
+use crate::aim::hit::{HitOutcome, IntendedTarget, Resolved, Unresolved};
 use crate::app::{
     self, ActionPrefetch, App, ElementPosition, LinuxDevice, WindowStack, capture, lifecycle, pointer,
 };
@@ -164,8 +164,8 @@ async fn aim_once(
     let over = rects.filter(|_| untouched.is_some()).map(|rects| rects.over);
     // A pop-up is a separate window. The app would answer with what is below it.
     let asked = !by_action && !window.popup;
-    let meant = IntendedTarget { at, window: &window, sight: &look, on_top, asked, over: over.as_deref() };
-    let HitOutcome { mut hit, named } = hit::hit_test(HitPoint { view, point, offset }, meant).await?;
+    let meant = IntendedTarget { at, window: &window, offset, on_top, asked, over: over.as_deref() };
+    let HitOutcome { mut hit, named } = hit::hit_test(view, &look, point, Some(meant)).await?;
     if matches!(hit, HitResult::Covered { .. }) && window::is_elsewhere(view, at, &window, &look.x11).await? {
         return off_screen(rect, RetryReason::OutOfView);
     }
@@ -193,13 +193,42 @@ async fn aim_once(
     // The pointer's arrival may have shown or moved something.
     match position::locate_on_screen(view, at, Some(&look)).await? {
         Some(now) if now.rect.contains(point.0, point.1) => {
-            let spot = HitPoint { view, point, offset: now.offset };
-            let under = hit::hit_test(spot, IntendedTarget { over: None, ..meant }).await?;
+            let meant = IntendedTarget { offset: now.offset, over: None, ..meant };
+            let under = hit::hit_test(view, &look, point, Some(meant)).await?;
             Ok((aim(rect, under.after(named, app.link.toolkit)), None))
         }
         now => {
             let rect = now.map(|now| now.rect).unwrap_or_default();
             Ok((aim(rect, HitResult::OffScreen), Some(RetryReason::Moved)))
+        }
+    }
+}
+
+/// Returns the element that an input at a point of the screen reaches.
+///
+/// # Errors
+/// Returns `ELEMENT_COVERED` when the app does not name its object there.
+pub(crate) async fn element_at(device: &mut LinuxDevice, point: Point) -> Result<Option<Handle>> {
+    let mut anew = false;
+    loop {
+        let Some(sight) = WindowStack::of(&device.app).await? else {
+            return Err(device.app.screen.unseen("determine what is at a point"));
+        };
+        if device.last.tree.is_none() {
+            capture::capture_app(device, &[]).await?;
+        }
+        match hit::hit_test(device.view(), &sight, point, None).await {
+            Err(Unresolved::Unknown(_)) | Ok(HitOutcome { hit: HitResult::Covered { by: None, .. }, .. })
+                if !anew =>
+            {
+                // The app may have changed just now.
+                tracing::debug!(?point, "is tested again");
+                anew = true;
+                capture::capture_app(device, &[]).await?;
+            }
+            Ok(HitOutcome { hit: HitResult::Covered { by, .. }, .. }) => return Ok(by),
+            Ok(_) => return Ok(None),
+            Err(unresolved) => return Err(unresolved.at(&format!("{},{}", point.0, point.1))),
         }
     }
 }

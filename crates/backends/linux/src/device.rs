@@ -2,7 +2,6 @@
 
 use crate::act::upload::foreign_chooser;
 use crate::act::{self, keyboard, mouse, screenshot, upload};
-use crate::aim::hit::there;
 use crate::aim::{self, position, press, window};
 use crate::app::{ActionPrefetch, LinuxDevice, capture, lifecycle, query, readahead, settle};
 use crate::verify;
@@ -170,7 +169,7 @@ impl Geometry for LinuxDevice {
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
         lifecycle::alive(&self.app).await?;
-        there::element_there(self, (x, y)).await
+        aim::element_at(self, (x, y)).await
     }
 
     async fn move_pointer(&mut self, x: f64, y: f64) -> Result<()> {

@@ -1,19 +1,19 @@
-//! Hit tests: whether an input at a point reaches the element that it is meant for, and which
-//! element it reaches if it is meant for none (`there`). The X server determines which window gets
-//! the input (`aim/window.rs`), and the app names its object at the point (`named`). The order of
-//! children determines what covers that object (`stacking`), and the ancestors determine what an
-//! unread object belongs to (`named`).
+//! Hit tests: which element an input at a point reaches, and whether that is the one that it is
+//! meant for, if any. The X server determines which window gets the input (`aim/window.rs`), and
+//! the app names its object at the point (`named`). The order of children determines what covers
+//! that object (`stacking`), and the ancestors determine what an unread object belongs to
+//! (`named`).
 
 pub(super) mod named;
 pub(super) mod stacking;
-pub(crate) mod there;
 
-use crate::aim::hit::named::deepest;
+use crate::aim::hit::named::{deepest, header_at};
+use crate::aim::position;
 use crate::aim::window::{self, window_hit};
 use crate::app::{AppView, WindowStack, ask};
 use crate::model::overlaps::{belongs_to, possible_covers, words};
 use crate::model::{DEEP, Facts, Point, popup_in, roles};
-use crate::toolkit::profile::Toolkit;
+use crate::toolkit::profile::{Popups, Toolkit};
 use stickpin_device::{Error, HitResult, Result};
 use stickpin_tree::Rect;
 use stickpin_x11desk::Window;
@@ -68,7 +68,8 @@ impl HitPoint<'_> {
 pub(crate) struct IntendedTarget<'d> {
     pub(crate) at: usize,
     pub(crate) window: &'d Window,
-    pub(crate) sight: &'d WindowStack,
+    /// The offset from the toolkit's coordinates to the screen.
+    pub(crate) offset: Point,
     /// Whether the window is known to be the topmost one at the point.
     pub(crate) on_top: bool,
     /// Whether to ask the app for the object at the point. Not needed if no other object can
@@ -78,9 +79,11 @@ pub(crate) struct IntendedTarget<'d> {
     pub(crate) over: Option<&'d [Option<Rect>]>,
 }
 
-/// The result of a hit test for an input that is meant for an object.
+/// The result of a hit test.
 #[derive(Debug)]
 pub(crate) struct HitOutcome {
+    /// What the input reaches. If it is meant for no object, everything that it reaches covers the
+    /// point.
     pub(crate) hit: HitResult,
     /// Whether the app named an object at the point.
     pub(crate) named: bool,
@@ -96,18 +99,82 @@ impl HitOutcome {
     }
 }
 
-/// Determines what an input at a point reaches that is meant for an object.
-pub(crate) async fn hit_test(spot: HitPoint<'_>, meant: IntendedTarget<'_>) -> Resolved<HitOutcome> {
-    let IntendedTarget { at, window, sight, on_top, asked, over } = meant;
-    let hit = match window::pending_dialog(spot.view, at, &sight.windows) {
+/// Determines what an input at a point of the screen reaches, which may be meant for an object.
+pub(crate) async fn hit_test(
+    view: AppView<'_>,
+    sight: &WindowStack,
+    point: Point,
+    meant: Option<IntendedTarget<'_>>,
+) -> Resolved<HitOutcome> {
+    let Some(IntendedTarget { at, window, offset, on_top, asked, over }) = meant else {
+        return Ok(HitOutcome { hit: untargeted_hit(view, sight, point).await?, named: true });
+    };
+    let hit = match window::pending_dialog(view, at, &sight.windows) {
         Some(what) => HitResult::Covered { by: None, what },
         None if on_top => HitResult::Target,
-        None => window_hit(spot, window, sight).await?,
+        None => window_hit(view.app, point, window, sight).await?,
     };
     if hit != HitResult::Target {
         return Ok(HitOutcome { hit, named: false });
     }
-    within(spot, at, asked, over).await
+    within(HitPoint { view, point, offset }, at, asked, over).await
+}
+
+/// Performs the test for an input that is meant for no object: finds the window at the point, then
+/// the innermost object in it.
+async fn untargeted_hit(view: AppView<'_>, sight: &WindowStack, point: Point) -> Resolved<HitResult> {
+    let AppView { app, last } = view;
+    let Some(window) = sight.at(point).await?.filter(|w| w.pid == app.info.pid) else {
+        return Ok(HitResult::OffScreen);
+    };
+    // GTK 4 answers for a window as if it had no pop-ups, so their content is queried.
+    let apart = window.popup && last.picture.profile().popups == Popups::InWindows;
+    let popovers = last.picture.objects.iter().filter(|o| apart && o.shown && last.picture.is_popover(o));
+    let inside = popovers.flat_map(|popover| popover.children.iter().copied()).filter(|&at| last[at].shown);
+    let tops = if apart { inside.collect() } else { last.picture.root().children.clone() };
+    for at in tops {
+        let shown_by = window::window_of(view, at, &sight.windows).await?;
+        let of_another = |w: &Window| w.id != window.id && (apart || !window.popup);
+        if shown_by.is_none_or(|w| of_another(&w)) {
+            continue;
+        }
+        let Some(placed) = position::locate_on_screen(view, at, Some(sight)).await? else { continue };
+        if !(window.popup && !apart || placed.rect.contains(point.0, point.1)) {
+            continue;
+        }
+        let spot = HitPoint { view, point, offset: placed.offset };
+        let path = &last[at].path;
+        match deepest(spot, path).await? {
+            Some(found) => return uppermost_hit(spot, &found).await,
+            None if apart => return uppermost_hit(spot, path).await,
+            None => {}
+        }
+    }
+    Ok(HitResult::OffScreen)
+}
+
+/// Determines the object that receives an input at a point. Starts from the object that the app
+/// named, and continues with what covers it, repeatedly.
+async fn uppermost_hit(spot: HitPoint<'_>, named: &str) -> Resolved<HitResult> {
+    let AppView { app, last } = spot.view;
+    let Some(mut at) = last.at(named) else {
+        return Ok(HitResult::Covered { by: None, what: "an element that is not in the tree".to_owned() });
+    };
+    // Each step goes to an object that is later in the app's order.
+    for _ in 0..DEEP {
+        let ordered = app.profile().draws_in_order && stacking::covers_point(spot, at).await?;
+        let over = if ordered { stacking::covering_object(spot, at).await? } else { None };
+        let Some(over) = over else {
+            let header = header_at(spot, at).await?;
+            let by = Some(app.ids.handle(header.as_ref().unwrap_or(&last[at].path)));
+            return Ok(HitResult::Covered { by, what: last[at].describe() });
+        };
+        let found = deepest(spot, &over).await?.unwrap_or(over);
+        at = last.at(&found).ok_or_else(|| {
+            Unresolved::Unknown("the app reports an element there that is not in its tree".to_owned())
+        })?;
+    }
+    Err(Unresolved::Unknown("the app keeps reporting more elements at the same point".to_owned()))
 }
 
 /// Performs the test for an input that the object's window receives.
@@ -229,12 +296,13 @@ async fn is_picked(spot: HitPoint<'_>, at: usize) -> Result<bool> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::app::capture;
+    use crate::app::{LastCapture, LinuxDevice, capture};
     use crate::model::overlaps::{is_frame, is_label_of};
     use crate::model::role;
     use crate::model::{Object, ObjectTree, states};
     use crate::tests::heap::{spot, why};
     use crate::tests::speaker::{FIRST, SECOND, Speaker, WINDOW};
+    use stickpin_tree::Handle;
 
     #[test]
     fn what_lies_over_an_element_comes_later_in_a_panel() {
@@ -373,5 +441,48 @@ mod tests {
                 assert!(hit.as_ref().is_err_and(|why| why.contains(says)), "{toolkit:?} {says}: {hit:?}");
             }
         }
+    }
+
+    /// A point in both buttons, where one covers the other.
+    const OVERLAP: Point = (50.0, 70.0);
+
+    /// Returns the element that an input reaches where the app names the first of two buttons.
+    async fn uppermost(device: &LinuxDevice, point: Point, named: &str) -> Option<Handle> {
+        match uppermost_hit(spot(device, point, (0.0, 0.0)), named).await.unwrap() {
+            HitResult::Covered { by, .. } => by,
+            other => panic!("{other:?}"),
+        }
+    }
+
+    #[tokio::test]
+    async fn what_lies_over_what_is_named_is_what_an_input_goes_to() {
+        let read = async |toolkit| {
+            let app = Speaker::start();
+            app.becomes(|now| now.stacked = true);
+            let (mut device, _) = app.device().await;
+            device.app.link.toolkit = toolkit;
+            capture::capture_app(&mut device, &[]).await.unwrap();
+            (device, app)
+        };
+        for (toolkit, there) in [(Toolkit::Qt, SECOND), (Toolkit::Gtk4, FIRST)] {
+            let (device, app) = read(toolkit).await;
+            app.becomes(|now| now.points = vec![(SECOND, SECOND)]);
+            let found = uppermost(&device, OVERLAP, FIRST).await;
+            assert_eq!(found, Some(device.app.ids.handle(there)), "{toolkit:?}");
+            assert_eq!(uppermost(&device, OVERLAP, "/unread").await, None, "{toolkit:?}");
+        }
+        // Outside the overlap, nothing covers the button.
+        let (device, app) = read(Toolkit::Qt).await;
+        app.becomes(|now| now.stacked = false);
+        let found = uppermost(&device, (50.0, 20.0), FIRST).await;
+        assert_eq!(found, Some(device.app.ids.handle(FIRST)));
+        // What covers it was not read, so the result is unknown.
+        let (mut device, _app) = read(Toolkit::Qt).await;
+        let second = device.last.at(SECOND).unwrap();
+        device.last.picture[second].path = "/renamed".to_owned();
+        let LastCapture { picture, tree, changes_when_read, .. } = std::mem::take(&mut device.last);
+        device.last = LastCapture::new(picture, tree.unwrap(), changes_when_read);
+        let unread = uppermost_hit(spot(&device, OVERLAP, (0.0, 0.0)), FIRST).await;
+        assert_eq!(why(unread.unwrap_err()), "the app reports an element there that is not in its tree");
     }
 }

@@ -1,7 +1,7 @@
 //! Choosing a point for the wheel. Over a number field, the wheel changes the number; over a
 //! container inside another one, it scrolls the inner one.
 
-use crate::aim::hit::{self, HitPoint, IntendedTarget};
+use crate::aim::hit::{self, IntendedTarget};
 use crate::aim::position::{self, scrolls};
 use crate::aim::window;
 use crate::app::{AppView, WindowStack, ask};
@@ -52,18 +52,12 @@ pub(crate) async fn wheel_at(
     let Some(&first) = free.first() else { return Err(everywhere(&words)) };
     let window = window::window_of(view, at, &sight.windows).await?;
     let Some(window) = window.filter(|_| container.is_some()) else { return Ok(first) };
-    let meant = IntendedTarget {
-        at,
-        window: &window,
-        sight: &sight,
-        on_top: false,
-        asked: !window.popup,
-        over: None,
-    };
+    let (offset, asked) = (placed.offset, !window.popup);
+    let meant = IntendedTarget { at, window: &window, offset, on_top: false, asked, over: None };
     let mut covered = None;
     for turn in free {
-        let spot = HitPoint { view, point: turn.point, offset: placed.offset };
-        match hit::hit_test(spot, meant).await.map_err(|unresolved| unresolved.at(&words))?.hit {
+        let outcome = hit::hit_test(view, &sight, turn.point, Some(meant)).await;
+        match outcome.map_err(|unresolved| unresolved.at(&words))?.hit {
             HitResult::Target => return Ok(turn),
             other => covered = covered.or(other.refusal(&words)),
         }

@@ -1,8 +1,7 @@
 //! The window of the display that shows an element, and whether it receives an input at a point.
 
-use crate::aim::hit::HitPoint;
 use crate::app::{App, AppView, WindowStack, ask};
-use crate::model::{ObjectTree, extents, is_menu_item, popup_in, role, states};
+use crate::model::{ObjectTree, Point, extents, is_menu_item, popup_in, role, states};
 use crate::toolkit::profile::Popups;
 use stickpin_device::{HitResult, Result};
 use stickpin_tree::{Rect, quote};
@@ -119,8 +118,12 @@ fn coming<'p>(picture: &'p ObjectTree, top: usize, shown: &[&Window]) -> Option<
 
 /// Determines whether a window receives an input at a point. On a private display, a window that is
 /// merely in the way is not an obstacle: the target's window is raised, as a person would do.
-pub(super) async fn window_hit(spot: HitPoint<'_>, window: &Window, look: &WindowStack) -> Result<HitResult> {
-    let app = spot.view.app;
+pub(super) async fn window_hit(
+    app: &App,
+    point: Point,
+    window: &Window,
+    look: &WindowStack,
+) -> Result<HitResult> {
     // A modal dialog blocks the whole window, wherever it is placed.
     let alone = app.is_alone();
     if let Some(dialog) = look.windows.iter().find(|w| w.blocks(window, alone)) {
@@ -135,7 +138,7 @@ pub(super) async fn window_hit(spot: HitPoint<'_>, window: &Window, look: &Windo
     }
     let mut raised = !app.screen.own || window.popup;
     loop {
-        let top = look.top(spot.point).await?;
+        let top = look.top(point).await?;
         let is_top = |w: &Window| w.is_in(top);
         if is_top(window) {
             return Ok(HitResult::Target);

@@ -115,10 +115,12 @@ pub(super) async fn above_now(app: &App, path: &str) -> Result<Option<String>> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::app::capture;
     use crate::bus::names::ROOT;
     use crate::model::roles::number as role;
     use crate::model::states as s;
-    use crate::tests::heap::{Heap, Thing, at, covered, read};
+    use crate::tests::heap::{Heap, Thing, at, covered, read, spot, why};
+    use crate::tests::speaker::{FIRST, Speaker, WINDOW};
     use crate::toolkit::profile::Toolkit;
 
     /// Returns a button in a box, and objects next to the box.
@@ -209,5 +211,48 @@ mod tests {
         let target = at(&device, "/folded");
         assert!(!device.last.objects()[target].shown);
         assert_eq!(unread_hit(device.view(), target, "/x").await.unwrap(), HitResult::Target);
+    }
+
+    /// A point in the first button.
+    const MIDDLE: (f64, f64) = (50.0, 20.0);
+
+    #[tokio::test]
+    async fn descent_ends_without_a_name_and_fails_on_errors() {
+        let app = Speaker::start();
+        let (mut device, _) = app.device().await;
+        device.app.link.toolkit = Toolkit::Gtk4;
+        capture::capture_app(&mut device, &[]).await.unwrap();
+        let ways = [
+            (vec![(WINDOW, FIRST), (FIRST, "/org/a11y/atspi/null")], Some(FIRST.to_owned())),
+            (vec![(WINDOW, FIRST), (FIRST, FIRST)], Some(FIRST.to_owned())),
+            // The first button does not support the query, but exists.
+            (vec![(WINDOW, FIRST)], Some(FIRST.to_owned())),
+            (vec![(WINDOW, "/org/a11y/atspi/null")], None),
+            (vec![], None),
+        ];
+        for (points, there) in ways {
+            app.becomes(|now| now.points.clone_from(&points));
+            assert_eq!(
+                deepest(spot(&device, MIDDLE, (0.0, 0.0)), WINDOW).await.unwrap(),
+                there,
+                "{points:?}"
+            );
+        }
+        app.becomes(|now| (now.points, now.refuses) = (vec![(WINDOW, FIRST)], vec![(FIRST, "GetState")]));
+        let there = deepest(spot(&device, MIDDLE, (0.0, 0.0)), WINDOW).await;
+        assert_eq!(
+            there.map_err(why),
+            Err("the element that the app reported there has just disappeared".to_owned())
+        );
+        let question = "GetAccessibleAtPoint";
+        for (refuses, garbles, says) in [
+            (vec![(FIRST, question)], vec![], "the app returned the error \"Failed: not now\""),
+            (vec![(WINDOW, question)], vec![], "the app returned the error \"Failed: not now\""),
+            (vec![], vec![(FIRST, question)], "the app's response cannot be parsed"),
+        ] {
+            app.becomes(|now| (now.refuses, now.garbles) = (refuses, garbles));
+            let there = deepest(spot(&device, MIDDLE, (0.0, 0.0)), WINDOW).await;
+            assert_eq!(there.map_err(why), Err(says.to_owned()));
+        }
     }
 }
