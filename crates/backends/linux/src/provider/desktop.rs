@@ -16,12 +16,12 @@ use crate::provider::config::{LinuxProvider, QUIET, Request, named, no_registry}
 use crate::provider::installed;
 use crate::provider::launch::Launched;
 use crate::screen::Screen;
-use apps::{DesktopApp, EventHub, Registry};
+use apps::{Apps, DesktopApp, EventHub, Registry};
 use async_trait::async_trait;
 use futures_util::future::join_all;
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_compose::{CompositeDevice, Environment, Members, WindowAtPoint};
+use stickpin_compose::{CompositeDevice, Environment, WindowAtPoint};
 use stickpin_device::{
     Action, CancellationToken, Capability, Clipboard, Device, DeviceInfo, Error, ErrorCode, InputOutcome,
     Notice, Result, ScreenshotImage, ScreenshotRequest, unsupported,
@@ -118,19 +118,14 @@ impl DesktopEnvironment {
     }
 
     /// Returns the window that receives input at a point, and its app.
-    async fn app_at(
-        &mut self,
-        apps: &Members<DesktopApp>,
-        point: Point,
-        to: &str,
-    ) -> Result<Option<(u64, Window)>> {
+    async fn app_at(&mut self, apps: &Apps, point: Point, to: &str) -> Result<Option<(u64, Window)>> {
         let window = self.top_at(point, to).await?;
         Ok(window.and_then(|window| Some((app_with(apps, &window)?, window))))
     }
 }
 
 /// Returns the app that owns a window.
-fn app_with(apps: &Members<DesktopApp>, window: &Window) -> Option<u64> {
+fn app_with(apps: &Apps, window: &Window) -> Option<u64> {
     let mut there = apps.iter().filter(|app| !app.gone && app.member.pid.is_some());
     there.find(|app| app.member.pid == window.pid).map(|app| app.number)
 }
@@ -160,7 +155,7 @@ impl Environment for DesktopEnvironment {
         if self.bus.closed() { Err(lost("the accessibility bus of the desktop has closed")) } else { Ok(()) }
     }
 
-    async fn refresh(&mut self, apps: &mut Members<DesktopApp>) -> Result<()> {
+    async fn refresh(&mut self, apps: &mut Apps) -> Result<()> {
         self.look_for_apps(apps).await
     }
 
@@ -172,7 +167,7 @@ impl Environment for DesktopEnvironment {
         self.registry.events.until(|heard| (heard.changes != self.registry.known).then_some(())).await;
     }
 
-    fn nested_members(&self, apps: &Members<DesktopApp>) -> Vec<u64> {
+    fn nested_members(&self, apps: &Apps) -> Vec<u64> {
         // The process of an embedded page is read as a part of its host.
         let devices = apps.iter().filter_map(|app| app.member.device.as_ref());
         let guests: Vec<String> =
@@ -180,18 +175,13 @@ impl Environment for DesktopEnvironment {
         apps.iter().filter(|app| guests.contains(&app.member.bus)).map(|app| app.number).collect()
     }
 
-    async fn active_member(&mut self, apps: &Members<DesktopApp>) -> Result<Option<u64>> {
+    async fn active_member(&mut self, apps: &Apps) -> Result<Option<u64>> {
         let Some(x11) = self.screen.x11_if_any().await? else { return Ok(None) };
         let windows = x11.run(windows::list_windows).await?;
         Ok(windows.iter().find(|w| w.active).and_then(|window| app_with(apps, window)))
     }
 
-    async fn window_at(
-        &mut self,
-        apps: &Members<DesktopApp>,
-        point: Point,
-        to: &str,
-    ) -> Result<Option<WindowAtPoint>> {
+    async fn window_at(&mut self, apps: &Apps, point: Point, to: &str) -> Result<Option<WindowAtPoint>> {
         let there = self.app_at(apps, point, to).await?;
         Ok(there.map(|(part, window)| WindowAtPoint {
             part,
@@ -200,7 +190,7 @@ impl Environment for DesktopEnvironment {
         }))
     }
 
-    async fn move_pointer_to(&mut self, apps: &Members<DesktopApp>, x: f64, y: f64) -> Result<()> {
+    async fn move_pointer_to(&mut self, apps: &Apps, x: f64, y: f64) -> Result<()> {
         let x11 = self.screen.x11("move the pointer").await?;
         let window = self.app_at(apps, (x, y), "move the pointer").await?.map(|(_, window)| window.id);
         move_pointer(&x11, window, (x, y)).await
@@ -208,7 +198,7 @@ impl Environment for DesktopEnvironment {
 
     async fn perform_outside_members(
         &mut self,
-        apps: &mut Members<DesktopApp>,
+        apps: &mut Apps,
         action: &Action,
         cancel: &CancellationToken,
     ) -> Result<Option<InputOutcome>> {
@@ -217,7 +207,7 @@ impl Environment for DesktopEnvironment {
 
     async fn start_member(
         &mut self,
-        apps: &mut Members<DesktopApp>,
+        apps: &mut Apps,
         what: &str,
         ready: Duration,
         cancel: &CancellationToken,

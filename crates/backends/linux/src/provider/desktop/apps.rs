@@ -92,6 +92,9 @@ pub(crate) struct DesktopApp {
     waking: Option<ResponseProbe>,
 }
 
+/// The apps of the desktop, which come and go.
+pub(super) type Apps = Members<DesktopApp>;
+
 /// A pending request to an app that hangs. No other requests are sent to the app meanwhile, so that
 /// no command waits for it. Dropping the probe ends it.
 type ResponseProbe = AbortOnDropHandle<()>;
@@ -177,7 +180,7 @@ impl DesktopEnvironment {
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the accessibility bus is gone.
-    pub(super) async fn look_for_apps(&mut self, apps: &mut Members<DesktopApp>) -> Result<()> {
+    pub(super) async fn look_for_apps(&mut self, apps: &mut Apps) -> Result<()> {
         self.check_alive()?;
         // The counter is read first, so that apps that register meanwhile count as later changes.
         self.registry.known = self.registry.events.state().changes;
@@ -216,7 +219,7 @@ impl DesktopEnvironment {
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the accessibility bus is gone.
-    async fn listed(&mut self, apps: &mut Members<DesktopApp>) -> Result<Option<Vec<String>>> {
+    async fn listed(&mut self, apps: &mut Apps) -> Result<Option<Vec<String>>> {
         if self.registry.hangs() {
             return Ok(None);
         }
@@ -248,7 +251,7 @@ impl DesktopEnvironment {
         Ok(names)
     }
 
-    fn adopt(&self, apps: &mut Members<DesktopApp>, running: RegisteredApp, device: Option<LinuxDevice>) {
+    fn adopt(&self, apps: &mut Apps, running: RegisteredApp, device: Option<LinuxDevice>) {
         let RegisteredApp { bus, title, pid, .. } = running;
         // Use the form that the tree has.
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");

@@ -1,12 +1,12 @@
 //! Windows of apps that are not on the accessibility bus. They receive input at points, and keys
 //! after that.
 
-use super::apps::DesktopApp;
+use super::apps::Apps;
 use super::{DesktopEnvironment, app_with};
 use crate::act::keyboard::no_key;
 use crate::app::pointer::{PointerPress, press_pointer};
 use crate::model::Point;
-use stickpin_compose::{Members, Route};
+use stickpin_compose::Route;
 use stickpin_device::{Action, CancellationToken, Error, InputOutcome, Notice, Result};
 use stickpin_process::belongs_to;
 use stickpin_x11desk::{Window, X11, focus, keyboard, pings, windows};
@@ -20,7 +20,7 @@ impl DesktopEnvironment {
     /// [`stickpin_device::Device::perform`].
     pub(super) async fn send_to_inaccessible(
         &mut self,
-        apps: &mut Members<DesktopApp>,
+        apps: &mut Apps,
         action: &Action,
         cancel: &CancellationToken,
     ) -> Result<Option<InputOutcome>> {
@@ -87,7 +87,7 @@ impl DesktopEnvironment {
 
     /// Returns the window of such an app that receives input at a point. On a shared display, only
     /// apps that this session started count.
-    async fn inaccessible_at(&mut self, apps: &Members<DesktopApp>, point: Point) -> Result<Option<Window>> {
+    async fn inaccessible_at(&mut self, apps: &Apps, point: Point) -> Result<Option<Window>> {
         let there = self.top_at(point, "press with the pointer").await?;
         let started =
             |pid| self.started.iter().filter_map(|(child, _)| child.id()).any(|own| belongs_to(pid, own));
