@@ -12,8 +12,8 @@ use zbus::OwnedVariant;
 /// The maximum number of characters that are kept of a text in an event.
 const MAX_TEXT: usize = 2_000;
 
-/// The maximum number of appeared objects that are kept; the oldest are dropped.
-const MAX_APPEARED: usize = 64;
+/// The maximum number of shown objects that are kept; the oldest are dropped.
+const MAX_SHOWN: usize = 64;
 
 /// The state of an app according to its events.
 #[derive(Debug)]
@@ -36,7 +36,7 @@ pub(crate) struct EventState {
     /// The last change in words.
     pub(crate) last: String,
     /// The paths of objects that have reported being shown and not yet being hidden, latest last.
-    appeared: VecDeque<String>,
+    pub(crate) shown: VecDeque<String>,
     /// Whether the app has closed the bus.
     pub(crate) gone: bool,
     pub(crate) notices: VecDeque<Notice>,
@@ -76,11 +76,6 @@ impl AppEvents {
 }
 
 impl EventState {
-    /// Returns the paths of objects that reported being shown, oldest first.
-    pub(crate) fn shown_objects(&self) -> Vec<String> {
-        self.appeared.iter().cloned().collect()
-    }
-
     /// Processes one signal. Returns whether it was relevant.
     fn take(&mut self, message: &Message) -> bool {
         let sender = message.sender();
@@ -130,9 +125,9 @@ impl EventState {
     /// Records that an object reports being shown or hidden.
     fn shows(&mut self, message: &Message) {
         let path = message.path();
-        self.appeared.retain(|other| *other != path);
+        self.shown.retain(|other| *other != path);
         if message.read::<(String, i32)>().is_ok_and(|(_, on)| on != 0) {
-            push_latest(&mut self.appeared, path, MAX_APPEARED);
+            push_latest(&mut self.shown, path, MAX_SHOWN);
         }
     }
 

@@ -22,7 +22,7 @@ pub(crate) async fn capture_app(device: &mut LinuxDevice, watch: &[Handle]) -> R
     // The counter is read first, so that changes during the capture count as later ones.
     let (changes, shown) = {
         let heard = device.app.events.state();
-        (heard.changes, heard.shown_objects())
+        (heard.changes, heard.shown.iter().cloned().collect::<Vec<_>>())
     };
     let reading = read::read(&device.app.link, &mut device.cells, &shown);
     let picture = timeout(CAPTURE_TIMEOUT, reading).await;

@@ -35,7 +35,16 @@ impl ToolkitReader for Gtk4 {
     }
 
     fn page_point(&self, picture: &ObjectTree, above: &[usize], at: usize) -> Option<PagePoint> {
-        PagePoint::of(picture, above, at)
+        let is_stack = |at: usize| {
+            let object = &picture[at];
+            let pages = picture.children(object).filter(|child| child.has_no_appearance());
+            object.has(Interfaces::COMPONENT) && pages.count() > 1
+        };
+        let is_page = |&at: &usize| picture[at].has_no_appearance() && is_stack(above[at]);
+        let mut pages = ancestors(above, at).filter(is_page);
+        let page = pages.next()?;
+        let point = middle(&picture[at])?;
+        Some(PagePoint { stack: above[pages.last().unwrap_or(page)], page, point })
     }
 }
 
@@ -141,21 +150,6 @@ pub(crate) struct PagePoint {
 }
 
 impl PagePoint {
-    /// Returns the position of an object on such a page, if it is on one. `above` contains the
-    /// parent of each object.
-    fn of(picture: &ObjectTree, above: &[usize], at: usize) -> Option<Self> {
-        let is_stack = |at: usize| {
-            let object = &picture[at];
-            let pages = picture.children(object).filter(|child| child.has_no_appearance());
-            object.has(Interfaces::COMPONENT) && pages.count() > 1
-        };
-        let is_page = |&at: &usize| picture[at].has_no_appearance() && is_stack(above[at]);
-        let mut pages = ancestors(above, at).filter(is_page);
-        let page = pages.next()?;
-        let point = middle(&picture[at])?;
-        Some(Self { stack: above[pages.last().unwrap_or(page)], page, point })
-    }
-
     /// Returns whether the app returns an object of that page at the point.
     ///
     /// # Errors
@@ -305,12 +299,12 @@ mod tests {
             (1..picture.objects.len()).find(|&at| picture.objects[at].extents == Some([50, 100, 40, 20]));
         let label = label.expect("it is there");
         let spot = PagePoint { stack, page, point: (70, 110) };
-        assert_eq!(PagePoint::of(&picture, &above, label), Some(spot));
-        assert_eq!(PagePoint::of(&picture, &above, stack), None, "it is on none");
+        assert_eq!(Gtk4.page_point(&picture, &above, label), Some(spot));
+        assert_eq!(Gtk4.page_point(&picture, &above, stack), None, "it is on none");
         let others = Toolkit::Gtk3.reader().page_point(&picture, &above, label);
         assert_eq!(others, None, "others say what can be seen");
         picture.objects[page].interfaces.insert(Interfaces::TEXT);
-        assert_eq!(PagePoint::of(&picture, &above, label), None, "that is something itself");
+        assert_eq!(Gtk4.page_point(&picture, &above, label), None, "that is something itself");
     }
 
     #[test]

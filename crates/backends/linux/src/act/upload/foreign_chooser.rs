@@ -7,7 +7,7 @@
 
 use crate::act::Act;
 use crate::act::upload::{self, is_chooser};
-use crate::app::{App, Chooser, FOREIGN, ForeignChooser, LinuxDevice};
+use crate::app::{App, Chooser, FOREIGN, ForeignChooser, LinuxDevice, ask};
 use crate::bus::{AccessibilityBus, BusError, BusResult, Link, RegisteredApp};
 use crate::events::AppEvents;
 use crate::limits::STRANGER;
@@ -64,15 +64,11 @@ pub(crate) async fn foreign_window_notices(device: &mut LinuxDevice) -> Vec<Noti
 
 /// Returns a new window of this kind. Waits briefly for one, because its process may be starting.
 pub(crate) async fn new_foreign_window(act: &Act<'_>, before: &[u32]) -> Result<Option<Window>> {
-    let until = Instant::now() + STRANGER;
-    loop {
-        let came =
-            foreign_windows(&act.device.app).await?.into_iter().find(|window| !before.contains(&window.id));
-        if came.is_some() || Instant::now() >= until || act.cancel.is_cancelled() {
-            return Ok(came);
-        }
-        sleep(STRANGER / 50).await;
-    }
+    let new = ask::wait_for_value(STRANGER, || async {
+        let windows = foreign_windows(&act.device.app).await?;
+        Ok(windows.into_iter().find(|window| !before.contains(&window.id)))
+    });
+    act.cancel.run_until_cancelled(new).await.unwrap_or(Ok(None))
 }
 
 /// Connects to a window of another process that is a file chooser.
