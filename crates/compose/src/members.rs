@@ -218,14 +218,6 @@ impl<M: Member> Members<M> {
         part.responsive_device().ok_or_else(|| Error::timeout(silent).hint(unresponsive_hint(whole)))
     }
 
-    /// Returns the active windows of the members, and whether each window itself reports that
-    /// state.
-    pub(crate) fn active_windows(&mut self) -> Vec<(u64, Handle, bool)> {
-        let read = self.all.iter_mut().filter(|part| part.tree.is_some());
-        read.filter_map(|part| part.member.active_window().map(|(window, says)| (part.number, window, says)))
-            .collect()
-    }
-
     /// Returns the node that represents a member, while the member exists.
     pub(crate) fn node_of(&self, handle: Handle) -> Option<LocatedElement> {
         member_named_by(handle).filter(|&number| self.contains(number))?;

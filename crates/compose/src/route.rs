@@ -2,6 +2,7 @@
 
 use crate::environment::{CompositeDevice, Environment};
 use crate::handles::to_member;
+use crate::members::Member;
 use stickpin_device::{Action, Error, Result};
 use stickpin_tree::Handle;
 
@@ -35,14 +36,17 @@ impl<G: Environment> CompositeDevice<G> {
     /// # Errors
     /// Returns the errors of [`Environment::active_member`].
     pub(crate) async fn active_window(&mut self) -> Result<Option<(u64, Handle)>> {
-        let all = self.parts.active_windows();
-        let mut say = all.iter().filter(|(.., says)| *says);
-        if let (Some(&(number, window, _)), None) = (say.next(), say.next()) {
+        let read = self.parts.all.iter_mut().filter(|part| part.tree.is_some());
+        let windows = read.filter_map(|part| Some((part.number, part.member.active_window()?)));
+        // Each window, and whether it reports its state itself.
+        let all: Vec<(u64, (Handle, bool))> = windows.collect();
+        let mut say = all.iter().filter(|(_, (_, says))| *says);
+        if let (Some(&(number, (window, _))), None) = (say.next(), say.next()) {
             return Ok(Some((number, window)));
         }
         let active = self.ground.active_member(&self.parts).await?;
         let found = all.iter().find(|(number, ..)| Some(*number) == active);
-        Ok(found.map(|&(number, window, _)| (number, window)))
+        Ok(found.map(|&(number, (window, _))| (number, window)))
     }
 
     /// Returns the member that an input is for: keys without a target go to the one that was acted

@@ -39,7 +39,7 @@ pub(crate) async fn reuse_last_tree(
     let again =
         tree.and_then(|tree| Some((tree, RecheckedObjects::of(&last.picture, &app.ids, handle, context)?)));
     if let Some((tree, again)) = again {
-        let (link, picture, at) = (&app.link, &last.picture, again.target());
+        let (link, picture, at) = (&app.link, &last.picture, again.objects[0]);
         let by_action = press::presses_by_action(view, at);
         let rects = OptionFuture::from(by_action.then(|| position::aim_rects(link, picture, at)));
         let actions = OptionFuture::from(by_action.then(|| listed(link, &picture[at].path)));

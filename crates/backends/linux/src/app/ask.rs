@@ -2,7 +2,7 @@
 
 use crate::app::{App, lifecycle};
 use crate::bus::calls::listed;
-use crate::bus::{ACCESSIBLE, ACTION, BusError, BusResult, Call, Link, Message, calls, unless_lost};
+use crate::bus::{ACCESSIBLE, ACTION, BusError, BusResult, Call, Link, Message, calls, unless_lost, whole};
 use crate::limits::{DONE, FRAME};
 use crate::model::{is_real, rect, states as s};
 use std::time::Duration;
@@ -89,10 +89,7 @@ pub(crate) async fn number(app: &App, path: &str, interface: &str, name: &str) -
 /// # Errors
 /// Returns the errors of [`property`].
 pub(crate) async fn count(app: &App, path: &str, interface: &str, name: &str) -> BusResult<Option<usize>> {
-    let count = number(app, path, interface, name).await?.filter(|count| *count >= 0.0);
-    #[expect(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "a count, not below 0")]
-    let count = count.map(|count| count as usize);
-    Ok(count)
+    Ok(usize::try_from(whole(number(app, path, interface, name).await?)).ok())
 }
 
 /// Repeats a query once per frame until it has a result; `None` after the timeout.

@@ -159,6 +159,7 @@ pub(crate) fn text(value: &OwnedVariant) -> String {
     }
 }
 
+/// Converts a number that is whole; -1 if it is missing.
 #[expect(clippy::cast_possible_truncation, reason = "counts are whole numbers of 32 bits on the wire")]
 pub(crate) fn whole(number: Option<f64>) -> i32 {
     number.map_or(-1, |n| n as i32)

@@ -29,7 +29,7 @@ pub(crate) type Listener = Box<dyn Fn(&Message) + Send + Sync>;
 /// A connection to a bus or to an app.
 #[derive(Debug)]
 pub(crate) struct Wire {
-    shared: Arc<WireState>,
+    pending: Arc<Mutex<PendingCalls>>,
     connection: Connection,
     /// Messages that are waiting to be written. The writer ends when it is dropped.
     outbox: mpsc::UnboundedSender<zbus::Message>,
@@ -41,9 +41,6 @@ pub(crate) struct Wire {
 pub(crate) type Answer = BusResult<Message>;
 
 #[derive(Debug, Default)]
-struct WireState(Mutex<PendingCalls>);
-
-#[derive(Debug, Default)]
 struct PendingCalls {
     /// The receivers of pending answers. An answer stays pending even after its receiver is gone.
     calls: HashMap<NonZeroU32, oneshot::Sender<Answer>>,
@@ -53,16 +50,15 @@ struct PendingCalls {
     trips: usize,
 }
 
-impl WireState {
-    fn waiting(&self) -> MutexGuard<'_, PendingCalls> {
-        // Nothing panics while the lock is held; even then, the state would be intact.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
+fn lock(pending: &Mutex<PendingCalls>) -> MutexGuard<'_, PendingCalls> {
+    // Nothing panics while the lock is held; even then, the state would be intact.
+    pending.lock().unwrap_or_else(PoisonError::into_inner)
+}
 
-    fn close(&self, why: &str) {
-        let mut waiting = self.waiting();
-        let why = waiting.closed.get_or_insert_with(|| why.to_owned()).clone();
-        for (_, call) in waiting.calls.drain() {
+impl PendingCalls {
+    fn close(&mut self, why: &str) {
+        let why = self.closed.get_or_insert_with(|| why.to_owned()).clone();
+        for (_, call) in self.calls.drain() {
             // The caller may have stopped waiting.
             call.send(Err(BusError::Closed(why.clone()))).ok();
         }
@@ -101,12 +97,12 @@ impl Wire {
     }
 
     fn over(connection: Connection, listener: Listener) -> Self {
-        let shared = Arc::new(WireState::default());
+        let pending = Arc::<Mutex<PendingCalls>>::default();
         let stream = MessageStream::from(&connection);
         let (outbox, posted) = mpsc::unbounded_channel();
-        let reader = AbortOnDropHandle::new(tokio::spawn(read_all(stream, Arc::clone(&shared), listener)));
-        tokio::spawn(write_all(connection.clone(), posted, Arc::clone(&shared)));
-        Self { shared, connection, outbox, _reader: reader }
+        let reader = AbortOnDropHandle::new(tokio::spawn(read_all(stream, Arc::clone(&pending), listener)));
+        tokio::spawn(write_all(connection.clone(), posted, Arc::clone(&pending)));
+        Self { pending, connection, outbox, _reader: reader }
     }
 
     /// Returns our name on the bus; empty for a connection to an app.
@@ -116,14 +112,14 @@ impl Wire {
 
     /// Returns whether there will be no more answers.
     pub(crate) fn closed(&self) -> bool {
-        self.shared.waiting().closed.is_some()
+        lock(&self.pending).closed.is_some()
     }
 
     /// Returns whether an answer is pending that nobody waits for any more. The app hangs, or will
     /// answer when a dialog that it shows from inside a call is closed (`gtk_dialog_run`); until
     /// then, it reads nothing from this connection.
     pub(super) fn is_stuck(&self) -> bool {
-        self.shared.waiting().calls.values().any(oneshot::Sender::is_closed)
+        lock(&self.pending).calls.values().any(oneshot::Sender::is_closed)
     }
 
     /// Makes one call.
@@ -144,7 +140,7 @@ impl Wire {
         patience: Duration,
     ) -> Vec<Answer> {
         let under_way: Vec<_> = {
-            let mut waiting = self.shared.waiting();
+            let mut waiting = lock(&self.pending);
             if to.is_some() {
                 // The bus itself reports when an app with a pending answer leaves.
                 waiting.calls.retain(|_, call| !call.is_closed());
@@ -188,12 +184,12 @@ impl Wire {
 async fn write_all(
     connection: Connection,
     mut posted: mpsc::UnboundedReceiver<zbus::Message>,
-    shared: Arc<WireState>,
+    pending: Arc<Mutex<PendingCalls>>,
 ) {
     let mut messages = Vec::new();
     while posted.recv_many(&mut messages, AT_ONCE).await > 0 {
         #[cfg(test)]
-        (shared.waiting().trips += 1);
+        (lock(&pending).trips += 1);
         let why = match timeout(PATIENCE, connection.send_all(&messages)).await {
             Ok(Ok(())) => {
                 messages.clear();
@@ -203,30 +199,30 @@ async fn write_all(
             // A message may have been written partially, so the connection is unusable.
             Err(_) => "the peer does not read".to_owned(),
         };
-        return shared.close(&why);
+        return lock(&pending).close(&why);
     }
 }
 
 /// Reads until the other side closes the connection.
-async fn read_all(mut stream: MessageStream, shared: Arc<WireState>, listener: Listener) {
+async fn read_all(mut stream: MessageStream, pending: Arc<Mutex<PendingCalls>>, listener: Listener) {
     let why = loop {
         match std::future::poll_fn(|cx| Pin::new(&mut stream).poll_next(cx)).await {
-            Some(Ok(message)) => received(&shared, &listener, message),
+            Some(Ok(message)) => received(&pending, &listener, message),
             Some(Err(e)) => break e.to_string(),
             None => break "the peer closed it".to_owned(),
         }
     };
-    shared.close(&why);
+    lock(&pending).close(&why);
 }
 
-fn received(shared: &WireState, listener: &Listener, message: zbus::Message) {
+fn received(pending: &Mutex<PendingCalls>, listener: &Listener, message: zbus::Message) {
     match message.message_type() {
         Type::Signal => listener(&Message::new(message)),
         // No method calls are served.
         Type::MethodCall => {}
         Type::MethodReturn | Type::Error => {
             let Some(to) = message.header().reply_serial() else { return };
-            let Some(call) = shared.waiting().calls.remove(&to) else { return };
+            let Some(call) = lock(pending).calls.remove(&to) else { return };
             let answer = Message::new(message);
             // The receiver of a late answer is gone.
             call.send(answer.fault().map_or(Ok(answer), Err)).ok();
@@ -246,7 +242,7 @@ mod tests {
         /// Returns the number of writes: messages that are queued at the same moment are written
         /// together.
         pub(in crate::bus) fn trips(&self) -> usize {
-            self.shared.waiting().trips
+            lock(&self.pending).trips
         }
     }
 

@@ -40,11 +40,6 @@ pub(crate) struct RecheckAnswers {
 }
 
 impl RecheckedObjects {
-    /// Returns the index of the element in the capture.
-    pub(super) fn target(&self) -> usize {
-        self.objects.first().copied().unwrap_or_default()
-    }
-
     /// Collects the objects that matter for an element: the element itself, its ancestors, its row,
     /// and the context of its record. `None` if the element is not in the capture, or there are too
     /// many objects.
