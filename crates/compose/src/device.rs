@@ -22,7 +22,7 @@ use stickpin_tree::{Handle, Rect};
 const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Returns the result of the first of several waits; never returns if there are none.
-async fn first<T>(waits: Vec<impl Future<Output = T> + Unpin>) -> T {
+async fn first_of<T>(waits: Vec<impl Future<Output = T> + Unpin>) -> T {
     if waits.is_empty() { std::future::pending().await } else { select_all(waits).await.0 }
 }
 
@@ -118,7 +118,7 @@ impl<G: Environment> Device for CompositeDevice<G> {
         tokio::select! {
             () = self.ground.wait_membership_change() => Ok(true),
             // The end of a member is a change of the whole.
-            changed = first(waits) => Ok(changed.unwrap_or(true)),
+            changed = first_of(waits) => Ok(changed.unwrap_or(true)),
             () = tokio::time::sleep(wait.min(RECHECK_INTERVAL)) => Ok(wait > RECHECK_INTERVAL),
             () = cancel.cancelled() => Ok(false),
         }
@@ -261,7 +261,7 @@ impl<G: Environment> Events for CompositeDevice<G> {
         tokio::select! {
             () = self.ground.wait_membership_change() => {}
             // The end of a member is an effect; the notices name it.
-            ended = first(waits) => drop(ended),
+            ended = first_of(waits) => drop(ended),
             // This outlasts the member's own wait, which may include the delay of an action.
             () = tokio::time::sleep(at_most + RECHECK_INTERVAL) => {}
             () = cancel.cancelled() => {}

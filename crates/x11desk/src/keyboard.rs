@@ -19,7 +19,7 @@ use x11rb::protocol::xproto::{
 use x11rb::wrapper::ConnectionExt as _;
 
 /// Returns the keysyms of modifiers, in the order in which they are pressed.
-fn held(modifiers: Modifiers) -> impl Iterator<Item = u32> {
+fn keysyms(modifiers: Modifiers) -> impl Iterator<Item = u32> {
     let Modifiers { control, alt, meta, shift } = modifiers;
     let all = [(control, "Control"), (alt, "Alt"), (meta, "Meta"), (shift, "Shift")];
     all.into_iter().filter_map(|(held, name)| keymap::keysym_of_name(name).filter(|_| held))
@@ -65,7 +65,7 @@ pub(crate) fn read_keymap(d: &mut Display) -> X11Result<Keymap> {
 
 /// Assigns a keysym to a key, both on the keyboard in which apps look keys up and on our own. Both
 /// levels are set, so held modifiers do not matter.
-fn mean(d: &Display, code: u8, sym: u32) -> X11Result<()> {
+fn assign_keysym(d: &Display, code: u8, sym: u32) -> X11Result<()> {
     if d.has_seat() {
         d.conn.change_keyboard_mapping(1, code, 2, &[sym, sym])?;
     }
@@ -111,9 +111,9 @@ fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> X11Result<Vec<Stroke>
         out.push(stroke);
     }
     if !lent.is_empty() {
-        note_lent(d)?;
+        record_spares(d)?;
         for (code, sym) in lent {
-            mean(d, code, sym)?;
+            assign_keysym(d, code, sym)?;
         }
     }
     Ok(out)
@@ -153,7 +153,7 @@ pub fn chord(d: &mut Display, modifiers: Modifiers, name: &str) -> X11Result<boo
 /// Presses the keys of these modifiers, or releases them in reverse order.
 pub fn hold(d: &mut Display, modifiers: Modifiers, down: bool) -> X11Result<()> {
     let keymap = read_keymap(d)?;
-    let mut codes = held(modifiers).map(|sym| modifier(&keymap, sym)).collect::<Result<Vec<_>, _>>()?;
+    let mut codes = keysyms(modifiers).map(|sym| modifier(&keymap, sym)).collect::<Result<Vec<_>, _>>()?;
     if !down {
         codes.reverse();
     }
@@ -182,7 +182,7 @@ fn send(
     modifiers: Modifiers,
 ) -> X11Result<()> {
     let modifiers = Modifiers { shift: modifiers.shift || shift, ..modifiers };
-    let syms = held(modifiers).chain(level3.then_some(keymap::LEVEL3));
+    let syms = keysyms(modifiers).chain(level3.then_some(keymap::LEVEL3));
     let mut codes = syms.map(|sym| modifier(keymap, sym)).collect::<Result<Vec<_>, _>>()?;
     codes.push(code);
     for &code in &codes {
@@ -197,25 +197,25 @@ pub(crate) fn restore_spares(d: &mut Display) -> X11Result<()> {
     if lent.is_empty() {
         return Ok(());
     }
-    unlend(d, lent.values().copied())?;
-    note_lent(d)?;
+    unassign_keysyms(d, lent.values().copied())?;
+    record_spares(d)?;
     d.sync()
 }
 
 /// Restores the keys that killed processes have assigned keysyms to.
 pub(crate) fn remove_leftovers(d: &Display) -> X11Result<()> {
-    let left = lent(d, false)?;
+    let left = recorded_spares(d, false)?;
     if left.is_empty() {
         return Ok(());
     }
     tracing::debug!(?left, "keys that were left with a meaning");
-    unlend(d, left.into_iter().map(|(_, code)| code))?;
-    note_lent(d)
+    unassign_keysyms(d, left.into_iter().map(|(_, code)| code))?;
+    record_spares(d)
 }
 
 /// Removes the keysyms of these keys.
-fn unlend(d: &Display, mut codes: impl Iterator<Item = u8>) -> X11Result<()> {
-    codes.try_for_each(|code| mean(d, code, NO_SYMBOL))
+fn unassign_keysyms(d: &Display, mut codes: impl Iterator<Item = u8>) -> X11Result<()> {
+    codes.try_for_each(|code| assign_keysym(d, code, NO_SYMBOL))
 }
 
 /// Parses pairs of numbers: windows, and the keys that their processes have assigned.
@@ -226,7 +226,7 @@ fn pairs(numbers: &[u32]) -> Vec<(WindowId, u8)> {
 
 /// Returns the keys that are recorded as assigned, each with the window of its process. `lives`
 /// selects those of live processes or those of processes that have ended.
-fn lent(d: &Display, lives: bool) -> X11Result<Vec<(WindowId, u8)>> {
+fn recorded_spares(d: &Display, lives: bool) -> X11Result<Vec<(WindowId, u8)>> {
     let mut lent = Vec::new();
     for (owner, code) in pairs(&d.numbers(d.root, d.atoms.STICKPIN_SPARES)?) {
         if d.is_owner_alive(owner)? == lives {
@@ -237,9 +237,9 @@ fn lent(d: &Display, lives: bool) -> X11Result<Vec<(WindowId, u8)>> {
 }
 
 /// Records the keys that we have assigned, in addition to those of other live processes.
-fn note_lent(d: &Display) -> X11Result<()> {
+fn record_spares(d: &Display) -> X11Result<()> {
     let ours = d.lent_keys.lent.values().map(|&code| (d.own, code));
-    let all = lent(d, true)?.into_iter().chain(ours);
+    let all = recorded_spares(d, true)?.into_iter().chain(ours);
     let all: Vec<u32> = all.flat_map(|(owner, code)| [owner, code.into()]).collect();
     let name = d.atoms.STICKPIN_SPARES;
     d.conn.change_property32(PropMode::REPLACE, d.root, name, AtomEnum::CARDINAL, &all)?;

@@ -222,20 +222,20 @@ impl PrivateDisplay {
     fn add(&mut self, mut command: Command, name: &'static str) -> Result<()> {
         let child =
             command.spawn().map_err(|e| Error::tool_missing(format!("{name} cannot be started: {e}")))?;
-        self.parts().insert(0, HelperProcess { name, child });
+        self.lock().insert(0, HelperProcess { name, child });
         self.write_record()
     }
 
     /// Starts a program that prints one line when it is ready, and returns that line.
     async fn spawn(&mut self, command: Command, name: &'static str, until: Instant) -> Result<String> {
         self.add(command, name)?;
-        let stdout = self.parts()[0].child.stdout.take();
+        let stdout = self.lock()[0].child.stdout.take();
         let Some(stdout) = stdout else { return Err(failed(name, "it has no output")) };
         let (start, mut line) = (Instant::now(), String::new());
         match timeout_at(until, BufReader::new(stdout).read_line(&mut line)).await {
             Ok(Ok(read)) if read > 0 => Ok(line.trim().to_owned()),
             Ok(Ok(_)) => {
-                Err(failed(name, &format!("it exited immediately with the output: {}", self.said(name))))
+                Err(failed(name, &format!("it exited immediately with the output: {}", self.last_line(name))))
             }
             Ok(Err(e)) => Err(failed(name, &e.to_string())),
             Err(_) => Err(failed(name, &format!("it was not ready within {} s", start.elapsed().as_secs()))),
@@ -243,7 +243,7 @@ impl PrivateDisplay {
     }
 
     /// Returns the last line that `name`, one of [`TOOLS`], printed, in quotes.
-    fn said(&self, name: &str) -> String {
+    fn last_line(&self, name: &str) -> String {
         let log = std::fs::read(self.log_of(Path::new(name))).unwrap_or_default();
         let text = String::from_utf8_lossy(&log).into_owned();
         let last = text.lines().rev().find(|line| !line.trim().is_empty());
@@ -251,37 +251,37 @@ impl PrivateDisplay {
     }
 
     fn write_record(&self) -> Result<()> {
-        let pids: Vec<u32> = self.parts().iter().filter_map(|part| part.child.id()).collect();
+        let pids: Vec<u32> = self.lock().iter().filter_map(|part| part.child.id()).collect();
         let record =
             ProcessRecord { processes: ProcessRecord::of_children(&pids).processes, ..self.record.clone() };
         record.write(&self.dir).map_err(|e| io_error("write to", &self.dir, &e))
     }
 
     /// Returns the programs of this display, last started first.
-    fn parts(&self) -> MutexGuard<'_, Vec<HelperProcess>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<HelperProcess>> {
         // Nothing panics while the lock is held; even then, the list would be intact.
         self.children.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns when one of the programs has ended, with the resulting error.
     pub async fn wait_for_failure(&self) -> Error {
-        let mut fallen = std::future::poll_fn(|cx| self.ended(cx, |_| true)).await;
+        let mut fallen = std::future::poll_fn(|cx| self.poll_ended(cx, |_| true)).await;
         // Programs end with their display, and their end may be noticed first.
-        let display = std::future::poll_fn(|cx| self.ended(cx, |name| name == DISPLAY));
+        let display = std::future::poll_fn(|cx| self.poll_ended(cx, |name| name == DISPLAY));
         if fallen.0 != DISPLAY
             && let Ok(display) = timeout(DISPLAY_EXIT_TIMEOUT, display).await
         {
             fallen = display;
         }
         let (name, how) = fallen;
-        let what = format!("{name} of the private display has exited ({how}): {}", self.said(name));
+        let what = format!("{name} of the private display has exited ({how}): {}", self.last_line(name));
         Error::backend_lost(what).hint("run `stickpin doctor`")
     }
 
     /// Returns the first of these programs that has ended, in the order in which they were started,
     /// and how it ended.
-    fn ended(&self, cx: &mut Context<'_>, these: impl Fn(&str) -> bool) -> Poll<(&'static str, String)> {
-        for HelperProcess { name, child } in self.parts().iter_mut().rev().filter(|part| these(part.name)) {
+    fn poll_ended(&self, cx: &mut Context<'_>, these: impl Fn(&str) -> bool) -> Poll<(&'static str, String)> {
+        for HelperProcess { name, child } in self.lock().iter_mut().rev().filter(|part| these(part.name)) {
             if let Poll::Ready(ended) = pin!(child.wait()).poll(cx) {
                 let how = ended.map_or_else(|e| e.to_string(), |status| status.to_string());
                 return Poll::Ready((name, how));
@@ -302,7 +302,7 @@ impl PrivateDisplay {
                 tracing::warn!(pid = child.id(), ?ended, "a part of a private display does not end");
             }
         }
-        self.parts().clear();
+        self.lock().clear();
         let (mut record, dir, home) = (self.record.clone(), self.dir.clone(), self.home.clone());
         let removed = tokio::task::spawn_blocking(move || {
             if let Some(mark) = record.mark.take() {

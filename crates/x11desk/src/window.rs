@@ -68,13 +68,13 @@ impl Window {
 
     /// Returns the area of the window that a person perceives, without the window manager's frame.
     pub fn content(&self) -> Rect {
-        grown(self.area, self.shadow, -1.0)
+        grow(self.area, self.shadow, -1.0)
     }
 
     /// Returns the area of the window that a person perceives, including the title bar, regardless
     /// of who drew it.
     pub fn area_with_decoration(&self) -> Rect {
-        grown(self.content(), self.decoration, 1.0)
+        grow(self.content(), self.decoration, 1.0)
     }
 
     /// Returns whether a person could see the window, unless another window covers it.
@@ -115,7 +115,7 @@ impl Window {
 }
 
 /// Grows a rectangle by these edges, multiplied by `times`; shrinks it if that is negative.
-fn grown(Rect { x, y, width, height }: Rect, edges: Extents, times: f64) -> Rect {
+fn grow(Rect { x, y, width, height }: Rect, edges: Extents, times: f64) -> Rect {
     let Extents { left, right, top, bottom } = edges;
     let [left, right, top, bottom] = [left, right, top, bottom].map(|edge| f64::from(edge) * times);
     let (width, height) = ((width + left + right).max(0.0), (height + top + bottom).max(0.0));

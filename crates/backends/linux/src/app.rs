@@ -326,7 +326,7 @@ pub(crate) async fn end_child(mut child: Child, label: &str) -> Result<()> {
 }
 
 /// Returns the error for an app that is gone.
-pub(crate) fn lost(what: &str) -> Error {
+pub(crate) fn app_lost(what: &str) -> Error {
     Error::backend_lost(what.to_owned()).hint("run `stickpin open linux:APP` to start it again")
 }
 

@@ -35,14 +35,14 @@ impl Device for LinuxDevice {
 
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<CaptureResult> {
         lifecycle::alive(&self.app).await?;
-        self.readahead.used();
+        self.readahead.reset();
         let tree = capture::capture_app(self, request.watch).await?;
         Ok(CaptureResult::of(tree, request.stored))
     }
 
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<LocatedElement>> {
         lifecycle::alive(&self.app).await?;
-        self.readahead.used();
+        self.readahead.reset();
         if self.app.ids.path(handle.id).is_none() {
             return Ok(None);
         }
@@ -266,7 +266,7 @@ impl Lifecycle for LinuxDevice {
     }
 
     async fn idle_for_readahead(&mut self) {
-        readahead::quiet(self).await;
+        readahead::wait_quiet(self).await;
     }
 
     async fn read_ahead(&mut self, watch: &[Handle]) {

@@ -96,11 +96,11 @@ impl EventState {
         }
         let (interface, member) = (message.interface(), message.member());
         let Some(event) = interface.strip_prefix("org.a11y.atspi.") else { return false };
-        let detail = kept(&message.read::<String>().unwrap_or_default());
+        let detail = truncate(&message.read::<String>().unwrap_or_default());
         // The text of an event (`siiv…`); empty if it has another shape.
         let said = || {
             let event = message.read::<(String, i32, i32, OwnedVariant)>();
-            event.map_or_else(|_| String::new(), |(.., value)| kept(text(&value).trim()))
+            event.map_or_else(|_| String::new(), |(.., value)| truncate(text(&value).trim()))
         };
         match (event, member.as_str()) {
             // A new object in the cache need not be visible.
@@ -144,7 +144,7 @@ impl EventState {
 }
 
 /// Truncates a long text.
-fn kept(text: &str) -> String {
+fn truncate(text: &str) -> String {
     text.chars().take(MAX_TEXT).collect()
 }
 

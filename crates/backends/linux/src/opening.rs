@@ -53,7 +53,7 @@ impl Opening {
 }
 
 /// Logs an error of the cleanup after a failed opening, whose own error is reported instead.
-pub(crate) fn unsaid(ended: Result<()>) {
+pub(crate) fn log_cleanup_error(ended: Result<()>) {
     if let Err(e) = ended {
         tracing::debug!("a process started for it could not be ended: {e}");
     }

@@ -7,13 +7,13 @@ mod doctor;
 mod installed;
 mod launch;
 
-use crate::app::{LinuxDevice, capture, lost};
+use crate::app::{LinuxDevice, app_lost, capture};
 use crate::bus::{AccessibilityBus, BusError, Link, RegisteredApp};
 use crate::events::AppEvents;
-use crate::opening::{Opening, unsaid};
+use crate::opening::{Opening, log_cleanup_error};
 use crate::screen::Screen;
 use async_trait::async_trait;
-use config::{LinuxOptions, PREFIX, QUIET, RUNNING, Request, named, no_registry};
+use config::{LinuxOptions, PREFIX, QUIET, RUNNING, Request, app_name, no_registry};
 use installed::Launch;
 use launch::Launched;
 use std::path::Path;
@@ -50,12 +50,12 @@ impl LinuxProvider {
         let (desktop, link, app, child) = match opening.run_step(reach, screen.wait_for_failure()).await {
             Ok(reached) => reached,
             Err(e) => {
-                unsaid(screen.end().await);
+                log_cleanup_error(screen.end().await);
                 return Err(e);
             }
         };
         let screen = screen.of_process(app.pid);
-        let label = if app.title.is_empty() { named(&request.what).to_owned() } else { app.title.clone() };
+        let label = if app.title.is_empty() { app_name(&request.what).to_owned() } else { app.title.clone() };
         let mut device = LinuxDevice::new(desktop, link, heard, screen, label, &request.what);
         device.app.info.pid = app.pid;
         device.app.child = Mutex::new(child);
@@ -77,7 +77,7 @@ impl LinuxProvider {
             device.resize(width, height).await
         };
         if let Err(e) = ready.await {
-            unsaid(device.close().await);
+            log_cleanup_error(device.close().await);
             return Err(e);
         }
         Ok(Box::new(device))
@@ -97,13 +97,13 @@ impl LinuxProvider {
         let hear = Box::new(move |message: &_| listener.handle_signal(message));
         let desktop = self.bus(&self.addresses_on(screen), hear, until).await?;
         let (app, child) = match launch {
-            None => (self.running(&desktop, named(&request.what), until).await?, None),
+            None => (self.running(&desktop, app_name(&request.what), until).await?, None),
             Some(launch) => match self.launch(&desktop, screen, launch, request, until).await? {
                 Launched::Registered(app, child) => (app, Some(child)),
                 Launched::Inaccessible(app) => return Err(app.error(&request.what, screen.own)),
             },
         };
-        let silent = |fault: BusError| lost(&format!("{} does not respond: {fault}", quote(&app.title)));
+        let silent = |fault: BusError| app_lost(&format!("{} does not respond: {fault}", quote(&app.title)));
         heard.state().app.clone_from(&app.bus);
         desktop.listen(&app.bus, until).await.map_err(silent)?;
         let link = Link::to(&desktop, &app.bus, until).await.map_err(silent)?;
@@ -155,7 +155,7 @@ impl Provider for LinuxProvider {
     }
 
     fn starts_program(&self, what: &str) -> bool {
-        let name = named(what);
+        let name = app_name(what);
         name != desktop::NAME && !installed::is_installed(name, &self.config.data)
     }
 
@@ -165,12 +165,12 @@ impl Provider for LinuxProvider {
 
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
         let request = request.read_options()?;
-        if named(&request.what) == desktop::NAME {
+        if app_name(&request.what) == desktop::NAME {
             return desktop::open(self, &request).await;
         }
         // Checked before anything is started.
         let dirs = self.dirs(&request)?;
-        let find = || installed::find(named(&request.what), &self.config, dirs.cwd());
+        let find = || installed::find(app_name(&request.what), &self.config, dirs.cwd());
         let launch = (!request.options.attach).then(find).transpose()?;
         let opening = Opening::begin(&request.cancel);
         let screen = self.screen(&request, &opening).await?;

@@ -8,7 +8,7 @@ mod gtk4;
 pub(crate) mod profile;
 mod qt;
 
-pub(crate) use bridges::lacks;
+pub(crate) use bridges::missing_bridge;
 pub(crate) use gtk4::PagePoint;
 
 use crate::bus::{BusResult, Link};

@@ -9,7 +9,7 @@ mod recheck;
 
 use crate::aim::{position, press};
 use crate::app::{ActionPrefetch, AppView, LinuxDevice, capture, lifecycle};
-use crate::bus::calls::listed;
+use crate::bus::calls::query_actions;
 use crate::capture::tree;
 use futures_util::future::OptionFuture;
 use std::sync::Arc;
@@ -42,7 +42,7 @@ pub(crate) async fn reuse_last_tree(
         let (link, picture, at) = (&app.link, &last.picture, again.objects[0]);
         let by_action = press::presses_by_action(view, at);
         let rects = OptionFuture::from(by_action.then(|| position::aim_rects(link, picture, at)));
-        let actions = OptionFuture::from(by_action.then(|| listed(link, &picture[at].path)));
+        let actions = OptionFuture::from(by_action.then(|| query_actions(link, &picture[at].path)));
         let (rects, now, actions) = tokio::join!(biased; rects, again.ask(link, picture), actions);
         match now {
             Ok(now) if app.events.state().changes == seen && now.same => {

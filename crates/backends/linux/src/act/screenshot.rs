@@ -7,7 +7,7 @@ use stickpin_tree::Rect;
 use stickpin_x11desk::{Window, X11, windows};
 
 /// Returns the area of a window and the pop-ups of its process, which may extend beyond its edge.
-fn shown(window: &Window, windows: &[Window]) -> Option<Rect> {
+fn area_with_popups(window: &Window, windows: &[Window]) -> Option<Rect> {
     let popups = windows.iter().filter(|w| w.popup && w.pid == window.pid).map(|w| w.area);
     std::iter::once(window.area_with_decoration()).chain(popups).reduce(Rect::union)
 }
@@ -37,7 +37,7 @@ async fn area(view: AppView<'_>, request: &ScreenshotRequest) -> Result<(X11, Re
         };
         view.app.screen.check_visible(&window).await?;
         let windows = x11.run(windows::list_windows).await?;
-        shown(&window, &windows).unwrap_or_else(|| window.area_with_decoration())
+        area_with_popups(&window, &windows).unwrap_or_else(|| window.area_with_decoration())
     };
     Ok((x11, area))
 }

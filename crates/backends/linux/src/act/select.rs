@@ -244,7 +244,7 @@ async fn no_others(
     let before = list.before.as_ref().filter(|_| !cleared).map_or(&[][..], Vec::as_slice);
     let meant = |path: &String| chosen.iter().any(|choice| choice.path == *path) || before.contains(path);
     let all = children_of(&device.app, &list.holder).await?;
-    let now = chosen_in(&device.app, &list.object).await?;
+    let now = selected_options(&device.app, &list.object).await?;
     let what = list.object.describe();
     let labels = chosen.iter().map(|choice| quote(&choice.label)).collect::<Vec<_>>().join(", ");
     let error = |message: String| Err(is_chosen_now(Error::fill_mismatch(message)));
@@ -262,7 +262,7 @@ async fn no_others(
         return Ok(());
     }
     capture::capture_app(device, &[]).await?;
-    let offered = offered(device.view(), wrong).await;
+    let offered = read_options(device.view(), wrong).await;
     let chose = ask::unless_vanished(&device.app, &list.object.path, offered).await?.unwrap_or_default();
     let chose = chose.iter().map(|offered| offered.reads.first().map_or("", String::as_str));
     let chose: Vec<String> = chose.take(NAMED).map(quote).collect();
@@ -286,7 +286,7 @@ async fn restore(view: AppView<'_>, list: &OptionList) -> Result<bool> {
             let Some(at) = place_of(view, list, path).await? else { return Ok(false) };
             ask::send_order(view.app, &of_child(&list.object, "SelectChild", at)).await?;
         }
-        let now = chosen_in(view.app, &list.object).await?;
+        let now = selected_options(view.app, &list.object).await?;
         if now.is_some_and(|now| now.len() == before.len() && now.iter().all(|path| before.contains(path))) {
             return Ok(true);
         }
@@ -306,12 +306,12 @@ async fn selected_count(app: &App, list: &Object) -> Result<Option<usize>> {
 }
 
 /// Returns the chosen options; `None` if unknown, or if there are more than [`MAX_SELECTED`].
-async fn chosen_in(app: &App, list: &Object) -> Result<Option<Vec<String>>> {
+async fn selected_options(app: &App, list: &Object) -> Result<Option<Vec<String>>> {
     let Some(count) = selected_count(app, list).await?.filter(|count| *count <= MAX_SELECTED) else {
         return Ok(None);
     };
     let calls: Vec<Call<'_>> = (0..count).map(|at| of_child(list, "GetSelectedChild", at)).collect();
-    let child = |answer: BusResult<Message>| Ok(app.link.named(&list.path, answer?.read()?));
+    let child = |answer: BusResult<Message>| Ok(app.link.resolve_path(&list.path, answer?.read()?));
     let chosen: BusResult<Vec<_>> = app.link.calls(&calls).await.into_iter().map(child).collect();
     ask::unless_vanished(app, &list.path, chosen).await
 }
@@ -325,7 +325,7 @@ async fn children_of(app: &App, path: &str) -> Result<Option<Vec<String>>> {
 /// Returns the objects that an answer of this object refers to.
 fn paths(app: &App, of: &str, answer: &Message) -> BusResult<Vec<String>> {
     let all: Vec<Reference> = answer.read()?;
-    Ok(all.into_iter().map(|path| app.link.named(of, path)).collect())
+    Ok(all.into_iter().map(|path| app.link.resolve_path(of, path)).collect())
 }
 
 /// Reads the options of a list and which of them are chosen. The options are its children, or those
@@ -341,7 +341,7 @@ async fn list_of(view: AppView<'_>, object: Object) -> Result<Option<OptionList>
             holder.clone_from(only);
             continue;
         }
-        let offered = offered(view, options).await;
+        let offered = read_options(view, options).await;
         let Some(offered) = ask::unless_vanished(view.app, &object.path, offered).await? else {
             return Ok(None);
         };
@@ -350,14 +350,14 @@ async fn list_of(view: AppView<'_>, object: Object) -> Result<Option<OptionList>
         if offered.iter().any(|offered| offered.group) {
             return Ok(None);
         }
-        let before = chosen_in(view.app, &object).await?;
+        let before = selected_options(view.app, &object).await?;
         return Ok(Some(OptionList { object, holder, offered, before }));
     }
     Ok(None)
 }
 
 /// Reads the names and texts of options.
-async fn offered(view: AppView<'_>, options: Vec<String>) -> BusResult<Vec<ListOption>> {
+async fn read_options(view: AppView<'_>, options: Vec<String>) -> BusResult<Vec<ListOption>> {
     let names = options.iter().map(|path| property(path, ACCESSIBLE, "Name"));
     let roles = options.iter().map(|path| Call::new(path, ACCESSIBLE, "GetRole"));
     let asked: Vec<_> = names.chain(roles).collect();

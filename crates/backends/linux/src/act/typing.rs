@@ -103,7 +103,7 @@ pub(crate) async fn type_text(act: &mut Act<'_>, target: Option<Handle>, text: &
             Err(other) if sent == 0 => return Err(foreign_focus_error(&act.device.app, other, &x11).await?),
             Err(_) => {
                 let progress = TypingProgress { sent, last: 0, all: all.len() };
-                stays(act.device, &mut place, progress).await.map_err(unknown)?;
+                check(act.device, &mut place, progress).await.map_err(unknown)?;
                 // The focus has returned.
                 continue;
             }
@@ -118,7 +118,7 @@ pub(crate) async fn type_text(act: &mut Act<'_>, target: Option<Handle>, text: &
             place.field = typed_field(act.device.view(), None, sent).await.map_err(unknown)?;
         } else if !(tab || enters && all[sent..].iter().all(|&c| c == '\n')) {
             let progress = TypingProgress { sent, last: now, all: all.len() };
-            stays(act.device, &mut place, progress).await.map_err(unknown)?;
+            check(act.device, &mut place, progress).await.map_err(unknown)?;
         }
     }
     Ok(InputOutcome::done())
@@ -162,7 +162,7 @@ async fn field_now(app: &App, path: &str) -> Result<(bool, Option<usize>)> {
 ///
 /// # Errors
 /// Returns `FILL_MISMATCH` if characters went elsewhere.
-async fn stays(device: &mut LinuxDevice, place: &mut TypingTarget, progress: TypingProgress) -> Result<()> {
+async fn check(device: &mut LinuxDevice, place: &mut TypingTarget, progress: TypingProgress) -> Result<()> {
     let other = waits_for_all(&device.app, place, progress).await?;
     let there = other.is_none();
     let ends = progress.sent == progress.all;
@@ -190,7 +190,7 @@ async fn stays(device: &mut LinuxDevice, place: &mut TypingTarget, progress: Typ
     };
     let Some(to) = to else { return Ok(()) };
     let since = place.field.as_ref().map_or(0, |field| field.since);
-    Err(strayed(&from, &to, progress, inside.map(|inside| (since + inside, since))))
+    Err(strayed_error(&from, &to, progress, inside.map(|inside| (since + inside, since))))
 }
 
 /// Returns the window that receives the keys instead of the one that is typed into. If a field has
@@ -246,7 +246,7 @@ fn focused(picture: &ObjectTree) -> Option<usize> {
 
 /// Returns the error for text that started to go elsewhere. `inside` contains the number of
 /// characters that arrived, and how many of them were typed before the current field.
-fn strayed(from: &str, to: &str, progress: TypingProgress, inside: Option<(usize, usize)>) -> Error {
+fn strayed_error(from: &str, to: &str, progress: TypingProgress, inside: Option<(usize, usize)>) -> Error {
     let TypingProgress { sent, all, .. } = progress;
     let left = all - sent;
     let counts = match inside {
@@ -292,12 +292,12 @@ mod tests {
     #[test]
     fn it_is_told_how_much_went_where() {
         let progress = TypingProgress { sent: 70, last: 6, all: 80 };
-        let error = strayed("textbox \"A\"", "textbox \"B\"", progress, Some((67, 0)));
+        let error = strayed_error("textbox \"A\"", "textbox \"B\"", progress, Some((67, 0)));
         assert!(
             error.message.contains("67 of 80 characters arrived, 3 went elsewhere, 10 were not sent"),
             "{error}"
         );
-        let error = strayed("textbox \"A\"", "textbox \"B\"", progress, None);
+        let error = strayed_error("textbox \"A\"", "textbox \"B\"", progress, None);
         assert!(error.message.contains("70 of 80 characters were sent; an unknown number"), "{error}");
     }
 }

@@ -61,15 +61,15 @@ pub(crate) fn chooser_of(device: &mut LinuxDevice, handle: Handle) -> Option<Fil
     }
     let path = picture[top].path.clone();
     let input = device.app.ids.handle(&path);
-    Some(takes(device.view(), input, &path))
+    Some(file_input(device.view(), input, &path))
 }
 
 /// Returns what a chooser of this app accepts.
-fn takes(view: AppView<'_>, input: Handle, top: &str) -> FileInput {
+fn file_input(view: AppView<'_>, input: Handle, top: &str) -> FileInput {
     // The field of Qt takes several quoted paths, but not reliably once it has contained another
     // name. The field of GTK takes one, even if its list takes several.
     let multiple = view.app.profile().choosers_say_what_they_do
-        && of(view.last, top, says_it_opens).flatten() == Some(true);
+        && of_chooser(view.last, top, says_it_opens).flatten() == Some(true);
     let one_by_one = (!multiple).then(|| ONE_BY_ONE.to_owned());
     FileInput::new(input).multiple(multiple).one_by_one(one_by_one)
 }
@@ -93,7 +93,7 @@ pub(crate) async fn choose(act: &mut Act<'_>, point: Point, target: Handle) -> R
     }
     let Some(top) = opened else { return Ok(performed) };
     let chooser = chooser_window(act.device.view(), &top, Some(&there)).await.map_err(unknown)?;
-    if saves(act.device, &top).await.map_err(unknown)? {
+    if is_to_save(act.device, &top).await.map_err(unknown)? {
         let error = to_save_in(&title_of(&act.device.last, &top));
         let closed = escape(act.device, &chooser).await.map_err(unknown)?;
         return Err(unknown(if closed {
@@ -139,7 +139,7 @@ pub(crate) async fn give_files(
             let message = format!("the file chooser {} shows no path field", quote(&title));
             return Err(Error::unsupported(message).hint(CHOOSER_HINT));
         };
-        if again == 0 && saves(act.device, &top).await? {
+        if again == 0 && is_to_save(act.device, &top).await? {
             return Err(to_save_in(&title));
         }
         type_path(act.device, &chooser, &field, &text).await.map_err(unknown)?;
@@ -221,11 +221,11 @@ async fn type_path(device: &mut LinuxDevice, chooser: &Chooser, field: &Object, 
     if device.app.profile().choosers_say_what_they_do {
         // The button may have named the action for the earlier content of the field.
         capture::capture_app(device, &[]).await?;
-        if of(&device.last, &chooser.top, says_it_opens).flatten() == Some(false) {
+        if of_chooser(&device.last, &chooser.top, says_it_opens).flatten() == Some(false) {
             return Err(to_save_in(&chooser.window.title));
         }
     }
-    if !activates(&device.app, field).await? {
+    if !activate(&device.app, field).await? {
         // The field has the focus now, so Enter goes nowhere else.
         focus::focus_element(device, handle).await?;
         keyboard::chord_in(&device.app, &chooser.window, Modifiers::default(), "Enter").await?;
@@ -235,7 +235,7 @@ async fn type_path(device: &mut LinuxDevice, chooser: &Chooser, field: &Object, 
 
 /// Activates a field by its own action, as Enter does. Returns false if the field has none. GTK 4
 /// reports success without doing anything.
-async fn activates(app: &App, field: &Object) -> Result<bool> {
+async fn activate(app: &App, field: &Object) -> Result<bool> {
     if !field.has(Interfaces::ACTION) || app.profile().fields_activate_nothing {
         return Ok(false);
     }
@@ -271,27 +271,27 @@ fn modal_windows(last: &LastCapture) -> Vec<String> {
 /// Returns whether the chooser with this path saves files, or may do so. If a Qt chooser does not
 /// reveal this, a nonexistent name is put into its field to observe the reaction, and removed
 /// again.
-async fn saves(device: &mut LinuxDevice, top: &str) -> Result<bool> {
+async fn is_to_save(device: &mut LinuxDevice, top: &str) -> Result<bool> {
     if !device.app.profile().choosers_say_what_they_do {
-        return Ok(of(&device.last, top, is_to_save_in).unwrap_or(false));
+        return Ok(of_chooser(&device.last, top, is_to_save_in).unwrap_or(false));
     }
-    if let Some(opens) = of(&device.last, top, says_it_opens).flatten() {
+    if let Some(opens) = of_chooser(&device.last, top, says_it_opens).flatten() {
         return Ok(!opens);
     }
     let Some(field) = field_of(&device.last, top) else { return Ok(false) };
     let before = query::whole_text(&device.app, &field.path).await;
     let before = lifecycle::check_answer(&device.app, before).await?;
-    if !act::set_text(&device.app, &field, &absent()).await? {
+    if !act::set_text(&device.app, &field, &nonexistent_path()).await? {
         return Err(takes_no_text(&title_of(&device.last, top)));
     }
     let saves = capture::capture_app(device, &[])
         .await
-        .map(|_| of(&device.last, top, takes_the_name).unwrap_or(true));
+        .map(|_| of_chooser(&device.last, top, takes_the_name).unwrap_or(true));
     act::set_text(&device.app, &field, &before).await?;
     saves
 }
 
-fn of<T>(last: &LastCapture, top: &str, what: impl Fn(&ObjectTree, usize) -> T) -> Option<T> {
+fn of_chooser<T>(last: &LastCapture, top: &str, what: impl Fn(&ObjectTree, usize) -> T) -> Option<T> {
     Some(what(&last.picture, last.at(top)?))
 }
 
@@ -352,7 +352,7 @@ fn takes_no_text(title: &str) -> Error {
 }
 
 /// Returns a path that does not exist.
-fn absent() -> String {
+fn nonexistent_path() -> String {
     let named = |n: u32| format!("/stickpin-{n}");
     (0..).map(named).find(|path| !Path::new(path).exists()).unwrap_or_default()
 }

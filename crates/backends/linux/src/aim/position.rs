@@ -35,14 +35,14 @@ pub(super) fn scrolls(object: &Object) -> bool {
 
 /// Returns whether a rectangle means that there is no position (the minimum integer in ATK),
 /// although the size is known.
-fn nowhere(rect: Rect) -> bool {
+fn has_no_position(rect: Rect) -> bool {
     let least = f64::from(i32::MIN);
     rect.x <= least || rect.y <= least
 }
 
 /// Returns the paths whose rectangles determine a position: the object, its scroll containers,
 /// innermost first, and its window.
-fn whereabouts(picture: &ObjectTree, at: usize) -> Vec<String> {
+fn position_paths(picture: &ObjectTree, at: usize) -> Vec<String> {
     let window = chain(picture, at).last().copied().unwrap_or(at);
     let all = std::iter::once(at).chain(panes(picture, at)).chain([window]);
     all.map(|i| picture[i].path.clone()).collect()
@@ -72,7 +72,7 @@ async fn boxes_with_frames(
     let paths: Vec<String> = handles.iter().map(path).chain(view.last.paths(&tops)).collect();
     let mut rects = ask::extents_of(view.app, &paths).await?;
     let frames: HashMap<_, _> = tops.into_iter().zip(rects.split_off(handles.len())).collect();
-    rects.iter_mut().for_each(|rect| *rect = rect.filter(|rect| !nowhere(*rect)));
+    rects.iter_mut().for_each(|rect| *rect = rect.filter(|rect| !has_no_position(*rect)));
     if let Some(sight) = sight.filter(|_| view.app.profile().places_are_in_the_window) {
         for (handle, rect) in handles.iter().zip(&mut rects) {
             let Some((at, rect)) = view.index(*handle).zip(rect.as_mut()) else { continue };
@@ -143,7 +143,7 @@ pub(crate) async fn locate_on_screen(
     at: usize,
     sight: Option<&WindowStack>,
 ) -> Result<Option<ElementPosition>> {
-    let said = ask::extents_of(view.app, &whereabouts(&view.last.picture, at)).await?;
+    let said = ask::extents_of(view.app, &position_paths(&view.last.picture, at)).await?;
     position_from_answers(view, at, &said, sight).await
 }
 
@@ -152,7 +152,7 @@ pub(crate) async fn locate_on_screen(
 /// # Errors
 /// Returns a fault if the app is gone or silent.
 pub(crate) async fn aim_rects(link: &Link, picture: &ObjectTree, at: usize) -> BusResult<AimRects> {
-    let mut paths = whereabouts(picture, at);
+    let mut paths = position_paths(picture, at);
     let count = paths.len();
     paths.extend(possible_covers(picture, at).into_iter().map(|i| picture[i].path.clone()));
     let mut own = query_extents(link, &paths).await?;
@@ -160,7 +160,7 @@ pub(crate) async fn aim_rects(link: &Link, picture: &ObjectTree, at: usize) -> B
     Ok(AimRects { own, over })
 }
 
-/// Computes the position of an element from the rectangles of its [`whereabouts`].
+/// Computes the position of an element from the rectangles of its [`position_paths`].
 pub(super) async fn position_from_answers(
     view: AppView<'_>,
     at: usize,
@@ -168,7 +168,7 @@ pub(super) async fn position_from_answers(
     sight: Option<&WindowStack>,
 ) -> Result<Option<ElementPosition>> {
     let [own, panes @ .., frame] = said else { return Ok(None) };
-    let Some(rect) = own.filter(|rect| !nowhere(*rect)) else { return Ok(None) };
+    let Some(rect) = own.filter(|rect| !has_no_position(*rect)) else { return Ok(None) };
     let offset = match sight {
         Some(sight) if view.app.profile().places_are_in_the_window => offset(view, at, *frame, sight).await?,
         _ => (0.0, 0.0),

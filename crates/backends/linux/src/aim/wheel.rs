@@ -48,8 +48,8 @@ pub(crate) async fn wheel_at(
     let takers = takers(&view.last.picture, at, container.is_some());
     let places = ask::extents_of(view.app, &view.last.paths(&takers)).await?.into_iter().flatten();
     let places: Vec<Rect> = places.map(|place| place.translate(placed.offset)).collect();
-    let free = free(area, &places, along);
-    let Some(&first) = free.first() else { return Err(everywhere(&words)) };
+    let free = free_points(area, &places, along);
+    let Some(&first) = free.first() else { return Err(no_point_error(&words)) };
     let window = window::window_of(view, at, &sight.windows).await?;
     let Some(window) = window.filter(|_| container.is_some()) else { return Ok(first) };
     let (offset, asked) = (placed.offset, !window.popup);
@@ -62,10 +62,10 @@ pub(crate) async fn wheel_at(
             other => covered = covered.or(other.refusal(&words)),
         }
     }
-    Err(covered.unwrap_or_else(|| everywhere(&words)))
+    Err(covered.unwrap_or_else(|| no_point_error(&words)))
 }
 
-fn everywhere(words: &str) -> Error {
+fn no_point_error(words: &str) -> Error {
     let message =
         format!("{words} was not scrolled: anywhere inside it, the wheel would change a number or a choice");
     Error::element_covered(message).hint(
@@ -85,7 +85,7 @@ fn points(area: Rect) -> impl Iterator<Item = Point> {
 
 /// Returns points of an area outside these rectangles, best first: the best are points that no
 /// rectangle passes while scrolling.
-fn free(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec<WheelPoint> {
+fn free_points(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec<WheelPoint> {
     let way = |place: &Rect| Rect {
         x: if across { area.x } else { place.x },
         width: if across { area.width } else { place.width },
@@ -136,18 +136,21 @@ mod tests {
         let area = Rect { x: 0.0, y: 0.0, width: 400.0, height: 300.0 };
         let rows: Vec<Rect> =
             (0..9).map(|n| Rect { x: 60.0, y: 40.0 * f64::from(n), width: 400.0, height: 30.0 }).collect();
-        let best = free(area, &rows, (false, true))[0];
+        let best = free_points(area, &rows, (false, true))[0];
         assert!(best.steady && best.point.0 < 60.0, "{best:?}");
         // With horizontal scrolling, every row passes by, wherever it is.
-        let across = free(area, &rows, (true, false));
+        let across = free_points(area, &rows, (true, false));
         assert!(!across.is_empty() && across.iter().all(|turn| turn.steady == (turn.point.1 % 40.0 >= 30.0)));
         // A point between the rows is suitable for one notch.
         let wide: Vec<Rect> = rows.iter().map(|row| Rect { x: 0.0, ..*row }).collect();
-        let between = free(area, &wide, (false, true));
+        let between = free_points(area, &wide, (false, true));
         assert!(between.iter().all(|turn| !turn.steady && turn.point.1 % 40.0 >= 30.0), "{between:?}");
         assert!(!between.is_empty());
-        assert_eq!(free(area, &[area], (false, true)), []);
-        assert_eq!(free(area, &[], (false, true))[0], WheelPoint { point: area.center(), steady: true });
+        assert_eq!(free_points(area, &[area], (false, true)), []);
+        assert_eq!(
+            free_points(area, &[], (false, true))[0],
+            WheelPoint { point: area.center(), steady: true }
+        );
     }
 
     #[test]

@@ -100,13 +100,13 @@ pub(crate) async fn popup(
 pub(super) fn pending_dialog(view: AppView<'_>, at: usize, windows: &[Window]) -> Option<String> {
     let pid = view.app.info.pid;
     let own: Vec<&Window> = windows.iter().filter(|w| w.pid == pid && w.is_shown()).collect();
-    let name = coming(&view.last.picture, view.last.top(at), &own)?;
+    let name = pending_dialog_name(&view.last.picture, view.last.top(at), &own)?;
     Some(format!("the dialog {}, which is just opening", quote(name)))
 }
 
 /// Returns the name of a modal window of the app that is not among these windows, unless it
 /// contains the object.
-fn coming<'p>(picture: &'p ObjectTree, top: usize, shown: &[&Window]) -> Option<&'p str> {
+fn pending_dialog_name<'p>(picture: &'p ObjectTree, top: usize, shown: &[&Window]) -> Option<&'p str> {
     // A modal window may have others below it.
     if picture[top].is(states::MODAL) {
         return None;
@@ -222,11 +222,15 @@ mod tests {
         ];
         let mut picture = ObjectTree { toolkit: Toolkit::Gtk3, objects, truncated: false };
         let (main, dialog, other) = (window("Profile", false), window("Leave?", false), window("x", true));
-        assert_eq!(coming(&picture, 1, &[&main]), Some("Leave?"));
-        assert_eq!(coming(&picture, 1, &[&main, &dialog]), None, "the display judges");
-        assert_eq!(coming(&picture, 1, &[&main, &other]), None, "it is there under another title");
-        assert_eq!(coming(&picture, 3, &[&main]), None, "what is in it is not covered by it");
+        assert_eq!(pending_dialog_name(&picture, 1, &[&main]), Some("Leave?"));
+        assert_eq!(pending_dialog_name(&picture, 1, &[&main, &dialog]), None, "the display judges");
+        assert_eq!(
+            pending_dialog_name(&picture, 1, &[&main, &other]),
+            None,
+            "it is there under another title"
+        );
+        assert_eq!(pending_dialog_name(&picture, 3, &[&main]), None, "what is in it is not covered by it");
         picture.objects[3].states = states::MODAL;
-        assert_eq!(coming(&picture, 1, &[&main]), None, "it is not shown");
+        assert_eq!(pending_dialog_name(&picture, 1, &[&main]), None, "it is not shown");
     }
 }

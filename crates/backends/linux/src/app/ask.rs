@@ -1,7 +1,7 @@
 //! Common queries about one object, and the interpretation of faults in their answers.
 
 use crate::app::{App, lifecycle};
-use crate::bus::calls::listed;
+use crate::bus::calls::query_actions;
 use crate::bus::{ACCESSIBLE, ACTION, BusError, BusResult, Call, Link, Message, calls, unless_lost, whole};
 use crate::limits::{DONE, FRAME};
 use crate::model::{is_real, rect, states as s};
@@ -12,7 +12,7 @@ use tokio::time::{Instant, sleep};
 
 /// Returns the names of an object's actions.
 pub(crate) async fn actions_of(app: &App, path: &str) -> Result<Vec<String>> {
-    let actions = listed(&app.link, path).await;
+    let actions = query_actions(&app.link, path).await;
     Ok(unless_vanished(app, path, actions).await?.unwrap_or_default())
 }
 

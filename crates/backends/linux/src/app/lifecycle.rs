@@ -1,6 +1,6 @@
 //! The life of an app: whether it is still there, how it ended, and how to end it.
 
-use crate::app::{App, end_child, lost};
+use crate::app::{App, app_lost, end_child};
 use crate::bus::{BusError, BusResult};
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -22,14 +22,14 @@ pub(crate) async fn alive(app: &App) -> Result<()> {
 /// Converts a fault of a whole capture to an error.
 pub(crate) async fn capture_error(app: &App, fault: BusError) -> Error {
     if fault.is_final()
-        && let Some(status) = left(app).await
+        && let Some(status) = exit_status(app).await
     {
-        return lost(&ended_with(app, status));
+        return app_lost(&ended_with(app, status));
     }
     match fault {
         BusError::Silent(_) => Error::timeout(format!("{} may be hung: {fault}", app.app_name()))
             .hint("wait and try again, or run `stickpin close` to end it"),
-        fault => lost(&format!("{} is no longer reachable: {fault}", app.app_name())),
+        fault => app_lost(&format!("{} is no longer reachable: {fault}", app.app_name())),
     }
 }
 
@@ -65,7 +65,7 @@ pub(crate) async fn wait_until_input_read(app: &App) -> Result<()> {
 /// Returns how the app ended, if it exited normally.
 pub(crate) async fn exit_reason(app: &App) -> Option<String> {
     if app.child.lock().await.is_some() {
-        return left(app).await.filter(|s| s.code().is_some()).map(|status| ended_with(app, status));
+        return exit_status(app).await.filter(|s| s.code().is_some()).map(|status| ended_with(app, status));
     }
     // For an app that we did not start, only its departure is known.
     let left = app.events.until(|heard| heard.gone.then_some(()));
@@ -73,7 +73,7 @@ pub(crate) async fn exit_reason(app: &App) -> Option<String> {
 }
 
 /// Returns the exit status of our child process, if it has ended or is about to.
-async fn left(app: &App) -> Option<ExitStatus> {
+async fn exit_status(app: &App) -> Option<ExitStatus> {
     timeout(EXIT, app.child.lock().await.as_mut()?.wait()).await.ok()?.ok()
 }
 

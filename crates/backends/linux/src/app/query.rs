@@ -32,7 +32,7 @@ fn is_misspelled(key: &str, value: &str) -> bool {
 }
 
 /// Returns the answer to a query if it is wanted; null if the object does not support it.
-async fn told<T: Serialize>(
+async fn answer_or_null<T: Serialize>(
     app: &App,
     asked: bool,
     question: impl Future<Output = BusResult<T>>,
@@ -50,7 +50,7 @@ pub(crate) async fn windows(link: &Link) -> BusResult<ObjectTree> {
     let mut questions = Questions::default();
     for child in named.into_iter().flat_map(|(_, children)| children) {
         let at = picture.objects.len();
-        picture.objects.push(Object { path: link.named(ROOT, child), ..Object::default() });
+        picture.objects.push(Object { path: link.resolve_path(ROOT, child), ..Object::default() });
         picture[0].children.push(at);
         questions.add_all(at, [Question::States, Question::Name]);
     }
@@ -110,11 +110,11 @@ async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
     let app = &device.app;
     let description = async { ask::property(app, &path, ACCESSIBLE, "Description").await?.property_text() };
     let told = tokio::try_join!(
-        told(app, undescribed, description),
+        answer_or_null(app, undescribed, description),
         // The position in characters, from 0; null if the caret is elsewhere.
-        told(app, field, ask::count(app, &path, TEXT, "CaretOffset")),
-        told(app, field, selected(app, &path)),
-        told(app, field, misspelled(app, &path)),
+        answer_or_null(app, field, ask::count(app, &path, TEXT, "CaretOffset")),
+        answer_or_null(app, field, selected(app, &path)),
+        answer_or_null(app, field, misspelled(app, &path)),
     )?;
     let told = [("description", told.0), ("caret", told.1), ("selected", told.2), ("misspelled", told.3)];
     for (key, value) in told {

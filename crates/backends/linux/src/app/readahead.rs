@@ -29,19 +29,19 @@ pub(crate) struct Readahead {
 
 impl Readahead {
     /// Records that a command reads the app.
-    pub(crate) fn used(&mut self) {
+    pub(crate) fn reset(&mut self) {
         self.unused = 0;
     }
 
     /// Returns the time for which the app must be quiet before the next capture.
-    fn quiet(&self) -> Duration {
+    fn required_quiet(&self) -> Duration {
         QUIET.saturating_mul(LONGER.saturating_pow(self.unused))
     }
 }
 
 /// Returns when the app has changed since it was last read and is quiet. Never returns for an app
 /// that has left or is too large.
-pub(crate) async fn quiet(device: &LinuxDevice) {
+pub(crate) async fn wait_quiet(device: &LinuxDevice) {
     let LinuxDevice { app, last, readahead, .. } = device;
     if last.objects().len() > OBJECTS {
         return pending().await;
@@ -53,7 +53,7 @@ pub(crate) async fn quiet(device: &LinuxDevice) {
         });
         let (changes, changed_at) = due.await;
         let quiet_for = changed_at.map_or(Duration::ZERO, |at| at.elapsed());
-        let wait = app::pending(device) + readahead.quiet().saturating_sub(quiet_for);
+        let wait = app::pending(device) + readahead.required_quiet().saturating_sub(quiet_for);
         let more = app.events.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
         if timeout(wait, more).await.is_err() {
             return;

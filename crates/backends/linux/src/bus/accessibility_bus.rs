@@ -99,7 +99,7 @@ impl AccessibilityBus {
     pub(crate) async fn switch_on(addresses: &Addresses, until: Instant) {
         let Some(session) = &addresses.session else { return };
         let set = calls::set(SWITCH, STATUS, "IsEnabled", true.into());
-        if let Err(e) = asked(session, set, until).await {
+        if let Err(e) = query(session, set, until).await {
             tracing::debug!("accessibility could not be switched on: {e}");
         }
     }
@@ -108,7 +108,7 @@ impl AccessibilityBus {
     /// not provide this.
     pub(crate) async fn is_on(addresses: &Addresses, until: Instant) -> Option<bool> {
         let session = addresses.session.as_ref()?;
-        let answer = asked(session, property(SWITCH, STATUS, "IsEnabled"), until).await.ok()?;
+        let answer = query(session, property(SWITCH, STATUS, "IsEnabled"), until).await.ok()?;
         if let Variant::Bool(on) = *answer.read::<OwnedVariant>().ok()? { Some(on) } else { None }
     }
 
@@ -117,28 +117,28 @@ impl AccessibilityBus {
     /// # Errors
     /// Returns a fault when the bus or its registry does not answer.
     pub(crate) async fn listen(&self, app: &str, until: Instant) -> BusResult<()> {
-        self.hear(app, until).await?;
+        self.subscribe(app, until).await?;
         // Apps send all events that any client has registered, until that client leaves the bus.
         let register =
             |event| Call::new("/org/a11y/atspi/registry", REGISTRY, "RegisterEvent").with((event,));
         let events: Vec<Call<'_>> = EVENTS.split_whitespace().map(register).collect();
-        self.tell(REGISTRY, &events, until).await
+        self.call_all(REGISTRY, &events, until).await
     }
 
     /// Routes the signals of one app to this connection.
     ///
     /// # Errors
     /// Returns a fault when the bus does not answer.
-    pub(crate) async fn hear(&self, app: &str, until: Instant) -> BusResult<()> {
+    pub(crate) async fn subscribe(&self, app: &str, until: Instant) -> BusResult<()> {
         let signals = ["Event.Object", "Event.Window", "Event.Document", "Cache"]
             .map(|of| format!("type='signal',sender='{app}',interface='org.a11y.atspi.{of}'"));
         let leaving = format!("type='signal',sender='{DAEMON}',member='NameOwnerChanged',arg0='{app}'");
         let rules = signals.iter().chain([&leaving]).map(|rule| of_bus("AddMatch").with((rule.as_str(),)));
-        self.tell(DAEMON, &rules.collect::<Vec<_>>(), until).await
+        self.call_all(DAEMON, &rules.collect::<Vec<_>>(), until).await
     }
 
     /// Makes calls and discards their results.
-    async fn tell(&self, whom: &str, calls: &[Call<'_>], until: Instant) -> BusResult<()> {
+    async fn call_all(&self, whom: &str, calls: &[Call<'_>], until: Instant) -> BusResult<()> {
         let answers = self.wire.calls(Some(whom), calls, remaining(until)).await;
         answers.into_iter().try_for_each(|answer| answer.map(drop))
     }
@@ -218,7 +218,7 @@ async fn find(addresses: &Addresses, until: Instant) -> BusResult<String> {
     }
     let silent = match &addresses.session {
         None => "DBUS_SESSION_BUS_ADDRESS is not set".to_owned(),
-        Some(session) => match asked(session, Call::new(SWITCH, LAUNCHER, "GetAddress"), until).await {
+        Some(session) => match query(session, Call::new(SWITCH, LAUNCHER, "GetAddress"), until).await {
             Ok(answer) => return answer.read(),
             Err(e) => format!("{LAUNCHER} on {session}: {e}"),
         },
@@ -236,7 +236,7 @@ async fn find(addresses: &Addresses, until: Instant) -> BusResult<String> {
 }
 
 /// Asks the session bus about the accessibility bus.
-async fn asked(session: &str, call: Call<'_>, until: Instant) -> Answer {
+async fn query(session: &str, call: Call<'_>, until: Instant) -> Answer {
     let wire = Wire::connect(session, true, remaining(until), Box::new(|_| {})).await?;
     wire.call(Some(LAUNCHER), &call, remaining(until)).await
 }

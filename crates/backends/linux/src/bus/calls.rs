@@ -46,7 +46,7 @@ pub(crate) fn of_bus(member: &str) -> Call<'_> {
 ///
 /// # Errors
 /// Returns the fault of the answer.
-pub(crate) async fn listed(link: &Link, path: &str) -> BusResult<Vec<String>> {
+pub(crate) async fn query_actions(link: &Link, path: &str) -> BusResult<Vec<String>> {
     actions(&link.call(Call::new(path, ACTION, "GetActions")).await?)
 }
 

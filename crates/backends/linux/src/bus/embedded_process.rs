@@ -27,7 +27,7 @@ pub(crate) fn embedded_path(path: &str) -> Option<(&str, &str)> {
 
 impl Link {
     /// Returns the local path of an object to which another one (`by`) refers.
-    pub(crate) fn named(&self, by: &str, (bus, path): Reference) -> String {
+    pub(crate) fn resolve_path(&self, by: &str, (bus, path): Reference) -> String {
         let nearby = embedded_path(by).map(|(bus, _)| bus);
         match nearby {
             Some(nearby) if bus.is_empty() => format!("{nearby}{path}"),
@@ -52,7 +52,7 @@ impl Link {
         };
         let child = format!("{bus}{path}");
         let parent = self.parents(&[&child]).await.ok()?.pop()??;
-        (self.named(&child, parent) == host).then_some(child)
+        (self.resolve_path(&child, parent) == host).then_some(child)
     }
 
     /// Makes calls, some of which are for guests. A guest that is gone or hangs counts as vanished,

@@ -207,7 +207,7 @@ async fn write_all(
 async fn read_all(mut stream: MessageStream, pending: Arc<Mutex<PendingCalls>>, listener: Listener) {
     let why = loop {
         match std::future::poll_fn(|cx| Pin::new(&mut stream).poll_next(cx)).await {
-            Some(Ok(message)) => received(&pending, &listener, message),
+            Some(Ok(message)) => handle_message(&pending, &listener, message),
             Some(Err(e)) => break e.to_string(),
             None => break "the peer closed it".to_owned(),
         }
@@ -215,7 +215,7 @@ async fn read_all(mut stream: MessageStream, pending: Arc<Mutex<PendingCalls>>, 
     lock(&pending).close(&why);
 }
 
-fn received(pending: &Mutex<PendingCalls>, listener: &Listener, message: zbus::Message) {
+fn handle_message(pending: &Mutex<PendingCalls>, listener: &Listener, message: zbus::Message) {
     match message.message_type() {
         Type::Signal => listener(&Message::new(message)),
         // No method calls are served.

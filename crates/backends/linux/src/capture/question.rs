@@ -121,7 +121,7 @@ impl Question {
                 let path = object.path.as_str();
                 let of = |kind| {
                     let of = relations.iter().filter(move |(other, _)| *other == kind);
-                    of.flat_map(|(_, of)| of).map(|of| link.named(path, of.clone()))
+                    of.flat_map(|(_, of)| of).map(|of| link.resolve_path(path, of.clone()))
                 };
                 let labels = of(LABELLED_BY).take(MAX_KEPT).collect();
                 let above = of(NODE_CHILD_OF).next().unwrap_or_default();

@@ -194,7 +194,7 @@ impl ObjectReader {
         let mut fresh = Vec::new();
         let elsewhere = |(at, child): &(usize, Reference)| {
             let host = &self.picture[*at].path;
-            !Link::same_process(host, &link.named(host, child.clone()))
+            !Link::same_process(host, &link.resolve_path(host, child.clone()))
         };
         let plugged: Vec<_> = answers.plugged.into_iter().filter(elsewhere).collect();
         let plugged = plugged.into_iter().map(|(at, child)| (at, vec![child]));
@@ -202,7 +202,7 @@ impl ObjectReader {
             let mut children = Vec::with_capacity(named.len());
             for child in named {
                 let host = self.picture[at].path.as_str();
-                let mut path = link.named(host, child);
+                let mut path = link.resolve_path(host, child);
                 if !Link::same_process(host, &path) {
                     match link.embedded_child(host, &path).await {
                         Some(admitted) => path = admitted,

@@ -120,7 +120,7 @@ impl Table<'_> {
         let part = TableRange { rows, columns, ..part };
         let tree = self.link.profile().counts_trees_by_lines && self.picture[self.at].role == role::TREE;
         if tree && let Some(known) = kept.get_mut(&path) {
-            *known = self.moved(known, &part).await?;
+            *known = self.current_positions(known, &part).await?;
         }
         let known = (cells > SHEET || tree).then(|| kept.entry(path.clone()).or_default());
         let extra = extra.into_iter().filter(|((row, _), _)| part.rows.contains(row)).collect();
@@ -128,7 +128,7 @@ impl Table<'_> {
     }
 
     /// Returns the current positions of known cells of a tree. Folded cells have none.
-    async fn moved(&self, known: &Paths, part: &TableRange) -> BusResult<Paths> {
+    async fn current_positions(&self, known: &Paths, part: &TableRange) -> BusResult<Paths> {
         let (rows, columns) = part.all;
         // The children of the table are its lines, beginning with the headers.
         let above = (self.picture[self.at].count / columns).saturating_sub(rows);
@@ -219,7 +219,7 @@ impl Table<'_> {
     async fn objects(&self, calls: &[Call<'_>]) -> BusResult<Vec<Option<String>>> {
         let named = self.link.each::<Reference>(calls).await?.into_iter();
         let object = |named| {
-            Some(self.link.named(&self.path, named)).filter(|o| !o.is_empty() && !o.ends_with("/null"))
+            Some(self.link.resolve_path(&self.path, named)).filter(|o| !o.is_empty() && !o.ends_with("/null"))
         };
         Ok(named.map(|named| named.and_then(object)).collect())
     }

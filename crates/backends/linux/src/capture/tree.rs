@@ -18,7 +18,7 @@ use object_name::text_below;
 use stickpin_tree::{
     Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder, TreeError,
 };
-use values::{clipped, value};
+use values::{mark_clipped, value};
 
 /// The text that replaces the content of a covered window.
 pub(crate) const COVERED: &str = "shows nothing while other windows cover it completely: hover this window to bring it to the front, or move the other windows";
@@ -139,7 +139,7 @@ impl<'a> TreeAssembly<'a> {
             // The name of a wrapper is passed on to its child.
             self.wrapper(object, depth)?;
             self.add(child, depth + 1, below, &lent)?;
-            return self.opened(object, depth, below);
+            return self.popups(object, depth, below);
         }
         if object.role == n::DOCUMENT_WEB && !object.address.is_empty() {
             self.frames += 1;
@@ -200,7 +200,7 @@ impl<'a> TreeAssembly<'a> {
         if own == n::PAGE_TAB_LIST {
             self.pages(object, depth, below)?;
         }
-        self.opened(object, depth, below)
+        self.popups(object, depth, below)
     }
 
     /// Adds the pages of a notebook that toolkits put into its tabs. As in ARIA (`tabpanel`), a
@@ -221,7 +221,7 @@ impl<'a> TreeAssembly<'a> {
 
     /// Adds the content that a button has opened as the button's sibling, because both belong to
     /// the same container. GTK 3 puts the entries of a menu into the button, without the menu.
-    fn opened(&mut self, object: &'a Object, depth: usize, below: ParentContext) -> Result<(), TreeError> {
+    fn popups(&mut self, object: &'a Object, depth: usize, below: ParentContext) -> Result<(), TreeError> {
         let picture = self.picture;
         let opened = object.children.iter().filter(|&&child| opens(object, &picture[child]));
         let is_bare = |object: &Object| object.shown && !is_popup(object.role);
@@ -245,7 +245,7 @@ impl<'a> TreeAssembly<'a> {
         {
             let mut pieces = text.split(EMBEDDED);
             let first = pieces.next().unwrap_or("");
-            self.leaf(&clipped(first, object.length), depth + 1, States::empty())?;
+            self.leaf(&mark_clipped(first, object.length), depth + 1, States::empty())?;
             for piece in pieces {
                 if let Some(&child) = children.next() {
                     self.add(child, depth + 1, below, "")?;

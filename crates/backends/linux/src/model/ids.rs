@@ -15,7 +15,7 @@ impl PathNumbers {
         if path.is_empty() {
             return 0;
         }
-        let mut known = self.known();
+        let mut known = self.lock();
         let index = known.get_index_of(path).unwrap_or_else(|| known.insert_full(path.into()).0);
         index as u64 + 1
     }
@@ -27,11 +27,11 @@ impl PathNumbers {
 
     /// Returns the path of a number.
     pub(crate) fn path(&self, id: u64) -> Option<Arc<str>> {
-        self.known().get_index(usize::try_from(id).ok()?.checked_sub(1)?).cloned()
+        self.lock().get_index(usize::try_from(id).ok()?.checked_sub(1)?).cloned()
     }
 
     /// Locks the numbers. No update is left incomplete while the lock is held.
-    fn known(&self) -> MutexGuard<'_, IndexSet<Arc<str>>> {
+    fn lock(&self) -> MutexGuard<'_, IndexSet<Arc<str>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -1,6 +1,6 @@
 //! The provider's configuration, and access to displays and buses.
 
-use crate::app::lost;
+use crate::app::app_lost;
 use crate::bus::{AccessibilityBus, Addresses, BusError, Listener};
 use crate::opening::Opening;
 use crate::provider::app_dirs::AppDirs;
@@ -134,10 +134,10 @@ impl LinuxProvider {
 }
 
 /// Returns the name in `linux:NAME`.
-pub(super) fn named(what: &str) -> &str {
+pub(super) fn app_name(what: &str) -> &str {
     what.strip_prefix(PREFIX).unwrap_or(what).trim()
 }
 
 pub(crate) fn no_registry(fault: BusError) -> Error {
-    lost(&format!("the accessibility registry does not respond: {fault}"))
+    app_lost(&format!("the accessibility registry does not respond: {fault}"))
 }

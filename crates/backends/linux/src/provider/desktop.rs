@@ -7,12 +7,12 @@ mod inaccessible;
 
 use crate::act::screenshot::not_visible;
 use crate::app::pointer::move_pointer;
-use crate::app::{WindowStack, end_child, lost};
+use crate::app::{WindowStack, app_lost, end_child};
 use crate::bus::AccessibilityBus;
 use crate::events::AppEvents;
 use crate::model::Point;
-use crate::opening::{Opening, unsaid};
-use crate::provider::config::{LinuxProvider, QUIET, Request, named, no_registry};
+use crate::opening::{Opening, log_cleanup_error};
+use crate::provider::config::{LinuxProvider, QUIET, Request, app_name, no_registry};
 use crate::provider::installed;
 use crate::provider::launch::Launched;
 use crate::screen::Screen;
@@ -64,7 +64,7 @@ pub(crate) async fn open(provider: &LinuxProvider, request: &Request) -> Result<
     let (bus, hub, registry) = match opening.run_step(connect, screen.wait_for_failure()).await {
         Ok(connected) => connected,
         Err(e) => {
-            unsaid(screen.end().await);
+            log_cleanup_error(screen.end().await);
             return Err(e);
         }
     };
@@ -88,7 +88,7 @@ pub(crate) async fn open(provider: &LinuxProvider, request: &Request) -> Result<
         _ => desk.discover_members().await,
     };
     if let Err(e) = met {
-        unsaid(desk.close().await);
+        log_cleanup_error(desk.close().await);
         return Err(e);
     }
     Ok(Box::new(desk))
@@ -102,7 +102,7 @@ async fn connect(
     let (until, hub) = (opening.until, Arc::new(EventHub::default()));
     let addresses = provider.addresses_on(screen);
     let listener = Arc::clone(&hub);
-    let bus = provider.bus(&addresses, Box::new(move |message| listener.hear(message)), until).await?;
+    let bus = provider.bus(&addresses, Box::new(move |message| listener.distribute(message)), until).await?;
     AccessibilityBus::switch_on(&addresses, until).await;
     let (registry, _) = bus.registered(until).await.map_err(no_registry)?;
     let heard = hub.listener(&registry);
@@ -152,7 +152,11 @@ impl Environment for DesktopEnvironment {
     }
 
     fn check_alive(&self) -> Result<()> {
-        if self.bus.closed() { Err(lost("the accessibility bus of the desktop has closed")) } else { Ok(()) }
+        if self.bus.closed() {
+            Err(app_lost("the accessibility bus of the desktop has closed"))
+        } else {
+            Ok(())
+        }
     }
 
     async fn refresh(&mut self, apps: &mut Apps) -> Result<()> {
@@ -216,7 +220,7 @@ impl Environment for DesktopEnvironment {
         let mut request = self.request.clone();
         (request.what, request.cancel) = (what.to_owned(), cancel.clone());
         (request.ready_timeout, request.options.attach) = (ready, false);
-        let launch = installed::find(named(what), &self.provider.config, &request.cwd)?;
+        let launch = installed::find(app_name(what), &self.provider.config, &request.cwd)?;
         let starting = self.provider.launch(&self.bus, &self.screen, &launch, &request, opening.until);
         let (app, child) = match opening.run_step(starting, self.screen.wait_for_failure()).await {
             Err(e) => {

@@ -1,12 +1,12 @@
 //! Launching an app: until it registers on the accessibility bus, ends, or shows a window without
 //! registering.
 
-use crate::app::lost;
+use crate::app::app_lost;
 use crate::bus::{AccessibilityBus, BusError, RegisteredApp};
 use crate::provider::config::{LinuxProvider, Request, no_registry};
 use crate::provider::installed::Launch;
 use crate::screen::Screen;
-use crate::toolkit::lacks;
+use crate::toolkit::missing_bridge;
 use std::path::Path;
 use std::process::Stdio;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -77,7 +77,7 @@ impl Stderr {
         tokio::spawn(async move {
             let mut buffer = vec![0; STDERR];
             while let Ok(read @ 1..) = from.read(&mut buffer).await {
-                let mut kept = own.kept();
+                let mut kept = own.lock();
                 kept.extend(&buffer[..read]);
                 let over = kept.len().saturating_sub(STDERR);
                 kept.drain(..over);
@@ -86,14 +86,14 @@ impl Stderr {
         kept
     }
 
-    fn kept(&self) -> MutexGuard<'_, Vec<u8>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
         // Nothing panics while the lock is held; even then, the text would be intact.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Returns the last line that is not blank, as the end of a sentence.
     pub(crate) fn last_line(&self) -> String {
-        let kept = self.kept();
+        let kept = self.lock();
         let text = String::from_utf8_lossy(&kept);
         let last = text.lines().rev().find(|line| !line.trim().is_empty());
         last.map_or_else(String::new, |line| format!("; its last line on stderr: {}", quote(line.trim())))
@@ -127,7 +127,7 @@ impl LinuxProvider {
         let screen_of = screen.for_other_app();
         loop {
             // Check this first, so that the app to which it handed over is searched for afterwards.
-            let ended = child.try_wait().map_err(|e| lost(&e.to_string()))?;
+            let ended = child.try_wait().map_err(|e| app_lost(&e.to_string()))?;
             let handed_over = ended.is_some_and(|status| status.success());
             let running = match desktop.running(until).await {
                 // The deadline passed before the registry answered; the state of the app is
@@ -135,7 +135,7 @@ impl LinuxProvider {
                 Err(BusError::Silent(_)) if Instant::now() >= until => Vec::new(),
                 running => running.map_err(no_registry)?,
             };
-            if let Some(app) = found(&running, &before, is_own, screen.own, handed_over) {
+            if let Some(app) = find_launched(&running, &before, is_own, screen.own, handed_over) {
                 return Ok(Launched::Registered(app.clone(), child));
             }
             // An app that hands over to a running process exits successfully at once.
@@ -143,7 +143,9 @@ impl LinuxProvider {
                 // The last output of the app may still be in the pipe.
                 sleep(LOOK).await;
                 let said = stderr.last_line();
-                return Err(lost(&format!("{program} exited before it showed a window ({status}){said}")));
+                return Err(app_lost(&format!(
+                    "{program} exited before it showed a window ({status}){said}"
+                )));
             }
             let now = Instant::now();
             if now >= looked_at + WORK {
@@ -162,7 +164,7 @@ impl LinuxProvider {
                     let what = format!(
                         "{program} shows {window}, but is not on the accessibility bus, so its content cannot be read{said}"
                     );
-                    let lacks = own.and_then(lacks);
+                    let lacks = own.and_then(missing_bridge);
                     return Ok(Launched::Inaccessible(Inaccessible { child, what, lacks }));
                 }
             }
@@ -170,7 +172,7 @@ impl LinuxProvider {
                 let unknown = "use `--attach` if the app is already running, or run `stickpin doctor` to check whether accessibility is on";
                 let (seconds, said) = (started.elapsed().as_secs(), stderr.last_line());
                 let what = format!("{program} showed no window within {seconds} s{said}");
-                return Err(Error::timeout(what).hint(own.and_then(lacks).unwrap_or(unknown)));
+                return Err(Error::timeout(what).hint(own.and_then(missing_bridge).unwrap_or(unknown)));
             }
             sleep(LOOK).await;
         }
@@ -207,7 +209,7 @@ async fn window_of(screen: &Screen, own: Option<u32>) -> Result<Option<String>> 
 /// Returns the running app with a window that was started. An app of another process counts if no
 /// other session starts apps (`alone`), or if it is the only new one after the process
 /// `handed_over`.
-fn found<'a>(
+fn find_launched<'a>(
     running: &'a [RegisteredApp],
     before: &[RegisteredApp],
     is_own: impl Fn(&RegisteredApp) -> bool,
@@ -241,7 +243,7 @@ mod tests {
         let found = |came: &[&RegisteredApp], alone, handed_over| {
             let running: Vec<RegisteredApp> = before.iter().chain(came.iter().copied()).cloned().collect();
             let is_own = |app: &RegisteredApp| app.pid == Some(7);
-            super::found(&running, &before, is_own, alone, handed_over).map(|app| app.bus.clone())
+            super::find_launched(&running, &before, is_own, alone, handed_over).map(|app| app.bus.clone())
         };
         let is = |bus: &str| Some(bus.to_owned());
         assert_eq!(found(&[&stranger, &ours], false, false), is(":1.7"));

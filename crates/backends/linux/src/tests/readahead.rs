@@ -19,7 +19,7 @@ use tokio::time::{pause, resume, timeout};
 /// Returns whether readahead would start if no command came. Does not wait for time to pass.
 async fn comes_to_be_read(device: &LinuxDevice) -> bool {
     pause();
-    let due = timeout(Duration::from_secs(60), readahead::quiet(device)).await.is_ok();
+    let due = timeout(Duration::from_secs(60), readahead::wait_quiet(device)).await.is_ok();
     resume();
     due
 }

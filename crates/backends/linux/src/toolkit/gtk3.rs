@@ -22,7 +22,7 @@ impl ToolkitReader for Gtk3 {
         // Those that return nothing have no selected option.
         let chosen = asked.iter().zip(chosen).filter_map(|(&at, child)| Some((at, child?)));
         let chosen: Vec<(usize, String)> =
-            chosen.map(|(at, child)| (at, link.named(&picture[at].path, child))).collect();
+            chosen.map(|(at, child)| (at, link.resolve_path(&picture[at].path, child))).collect();
         let calls: Vec<Call<'_>> =
             chosen.iter().map(|(_, path)| calls::property(path, ACCESSIBLE, "Name")).collect();
         for ((at, _), answer) in chosen.iter().zip(link.calls(&calls).await) {

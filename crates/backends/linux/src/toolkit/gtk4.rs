@@ -24,7 +24,7 @@ pub(super) struct Gtk4;
 #[async_trait]
 impl ToolkitReader for Gtk4 {
     async fn complete(&self, link: &Link, picture: &mut ObjectTree) -> BusResult<()> {
-        for find in [stacks, told_stacks] {
+        for find in [stacks, stacks_of_tabs] {
             for stack in find(picture) {
                 let points = stack.pages.iter().flat_map(|page| &page.points).copied();
                 let there = at_points(link, picture, stack.at, points).await?;
@@ -188,13 +188,13 @@ fn read(picture: &ObjectTree, at: usize) -> Page {
 const SWITCHER: &str = "AdwViewSwitcher";
 
 /// Returns the stacks whose current page is known from the tabs.
-fn told_stacks(picture: &ObjectTree) -> Vec<Stack> {
+fn stacks_of_tabs(picture: &ObjectTree) -> Vec<Stack> {
     let above = parents(picture);
     let mut found: Vec<Stack> = Vec::new();
     for (tabs, selected, count) in tabs(picture) {
         let mut alike = (1..picture.objects.len())
             .filter(|&at| top(&above, at) == top(&above, tabs))
-            .filter_map(|at| others(picture, at, selected, count));
+            .filter_map(|at| other_pages(picture, at, selected, count));
         // If two candidates look alike, it is unknown which one the tabs belong to.
         if let (Some(one), None) = (alike.next(), alike.next())
             && !found.iter().any(|stack| stack.at == one.at)
@@ -220,7 +220,7 @@ fn tabs(picture: &ObjectTree) -> impl Iterator<Item = (usize, usize, usize)> {
 /// Returns the pages of an object except that of the selected tab, if it can be the stack of these
 /// tabs: it has one page per tab, and each page has the position of the stack or, if it was never
 /// shown, none.
-fn others(picture: &ObjectTree, at: usize, selected: usize, count: usize) -> Option<Stack> {
+fn other_pages(picture: &ObjectTree, at: usize, selected: usize, count: usize) -> Option<Stack> {
     let object = &picture[at];
     let place = object.extents.filter(|_| object.shown && object.has(Interfaces::COMPONENT))?;
     let seen = |at: &usize| states::is_visible(picture[*at].states, picture.toolkit);
@@ -368,7 +368,7 @@ mod told_tests {
     /// Returns which pages are shown after the app has answered with these objects.
     fn shown(mut picture: ObjectTree, there: &[usize]) -> Vec<bool> {
         let paths: Vec<String> = there.iter().map(|at| format!("/{at}")).collect();
-        for stack in told_stacks(&picture) {
+        for stack in stacks_of_tabs(&picture) {
             stack.hide(&mut picture, &paths);
         }
         let stack = picture.objects.iter().rev().find(|object| object.role == role::PANEL);
@@ -393,7 +393,7 @@ mod told_tests {
         let stays = |change: fn(&mut ObjectTree)| {
             let mut picture = picture(0);
             change(&mut picture);
-            assert!(told_stacks(&picture).is_empty());
+            assert!(stacks_of_tabs(&picture).is_empty());
         };
         stays(|p| p.toolkit = Toolkit::Gtk3);
         stays(|p| p.objects[4].name = "Views".to_owned());

@@ -51,7 +51,7 @@ impl RecheckedObjects {
     ) -> Option<Self> {
         // The app has no parent and is above all other objects.
         let above = parents::parents(picture);
-        let find = |h: Handle| shown(picture, &ids.path(h.id)?);
+        let find = |h: Handle| find_shown(picture, &ids.path(h.id)?);
         let target = find(handle)?;
         let (mut again, mut seen) = (Self::default(), HashSet::new());
         again.spot = picture.toolkit.reader().page_point(picture, &above, target);
@@ -70,7 +70,7 @@ impl RecheckedObjects {
     /// Collects the element, the objects that may name it (its content and labels), and its window,
     /// whose title an action may change.
     pub(super) fn itself(picture: &ObjectTree, ids: &PathNumbers, handle: Handle) -> Option<Self> {
-        let target = shown(picture, &ids.path(handle.id)?)?;
+        let target = find_shown(picture, &ids.path(handle.id)?)?;
         let find = |path: &str| picture.objects.iter().position(|o| o.path == path);
         let (mut again, mut seen) = (Self::default(), HashSet::new());
         let labels = picture[target].labelled_by.iter().filter_map(|label| find(label));
@@ -141,7 +141,7 @@ impl RecheckedObjects {
         let same_children = |(at, named): &(usize, Vec<Reference>)| {
             let host = &old[*at].path;
             let own = |path: &str| Link::same_process(host, path);
-            let named = named.iter().map(|child| link.named(host, child.clone()));
+            let named = named.iter().map(|child| link.resolve_path(host, child.clone()));
             let mut named: Vec<String> = named.filter(|path| own(path)).collect();
             // Children that another parent shows must still be listed.
             let aside = old[*at].duplicate_children.iter().map(path).all(|aside| {
@@ -152,7 +152,7 @@ impl RecheckedObjects {
         // A plugged-in process may be named differently than it names itself.
         let same_plugged = |(at, child): &(usize, Reference)| {
             let host = &old[*at].path;
-            let named = link.named(host, child.clone());
+            let named = link.resolve_path(host, child.clone());
             let known = old[*at].children.iter().map(path).find_map(embedded_path).map(|(_, path)| path);
             Link::same_process(host, &named) || known == embedded_path(&named).map(|(_, path)| path)
         };
@@ -181,7 +181,7 @@ impl RecheckedObjects {
 }
 
 /// Returns the object with a path, if it is shown.
-fn shown(picture: &ObjectTree, path: &str) -> Option<usize> {
+fn find_shown(picture: &ObjectTree, path: &str) -> Option<usize> {
     picture.objects.iter().position(|object| object.path == path).filter(|&at| picture[at].shown)
 }
 

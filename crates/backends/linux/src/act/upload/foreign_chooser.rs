@@ -32,7 +32,7 @@ const LOOK: Duration = Duration::from_millis(50);
 /// Returns windows of other processes that belong to a window of the app, and modal windows without
 /// a parent.
 pub(crate) async fn foreign_windows(app: &App) -> Result<Vec<Window>> {
-    Ok(beside(upload::on_screen(app).await?, app.info.pid))
+    Ok(windows_beside(upload::on_screen(app).await?, app.info.pid))
 }
 
 /// Returns notices about such windows that have opened or closed since the last call. In a desktop
@@ -76,7 +76,7 @@ pub(crate) async fn new_foreign_window(act: &Act<'_>, before: &[u32]) -> Result<
 /// # Errors
 /// Returns `UNSUPPORTED` if the window is not a chooser, or cannot be distinguished from others.
 pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Result<Handle> {
-    let refused = |why: &str| elsewhere(&act.device.app, &window, why);
+    let refused = |why: &str| foreign_window_error(&act.device.app, &window, why);
     let unread = |e: Error| {
         tracing::debug!("{} cannot be read: {e}", window.describe());
         refused("its process cannot be reached over the accessibility bus")
@@ -126,17 +126,17 @@ pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Resul
 /// Returns the chooser of another process that a handle stands for.
 pub(crate) fn foreign_of(device: &LinuxDevice, handle: Handle) -> Option<FileInput> {
     let foreign = device.foreign.as_ref().filter(|foreign| foreign.handle == handle)?;
-    Some(upload::takes(foreign.device.view(), handle, &foreign.chooser.top))
+    Some(upload::file_input(foreign.device.view(), handle, &foreign.chooser.top))
 }
 
 /// Takes the connected chooser, to give it files or to close it.
-fn met(device: &mut LinuxDevice, chooser: Handle) -> Result<ForeignChooser> {
+fn take_chooser(device: &mut LinuxDevice, chooser: Handle) -> Result<ForeignChooser> {
     device.foreign.take().filter(|foreign| foreign.handle == chooser).ok_or_else(element_gone)
 }
 
 /// Closes the chooser of another process. Returns whether it is gone.
 pub(crate) async fn close_elsewhere(device: &mut LinuxDevice, chooser: Handle) -> Result<bool> {
-    let mut foreign = met(device, chooser)?;
+    let mut foreign = take_chooser(device, chooser)?;
     upload::escape(&mut foreign.device, &foreign.chooser).await
 }
 
@@ -149,7 +149,7 @@ pub(crate) async fn give_elsewhere(
     chooser: Handle,
     files: &[PathBuf],
 ) -> Result<InputOutcome> {
-    let mut foreign = met(act.device, chooser)?;
+    let mut foreign = take_chooser(act.device, chooser)?;
     let top = foreign.device.app.ids.handle(&foreign.chooser.top);
     foreign.device.chooser = Some(foreign.chooser.clone());
     // This recursion ends: the handle is one of the chooser's own.
@@ -169,20 +169,20 @@ pub(crate) async fn give_elsewhere(
         }
         left => {
             tracing::debug!(?left, "{} stays open", foreign.chooser.window.describe());
-            let open = elsewhere(&act.device.app, &foreign.chooser.window, "it is still open");
+            let open = foreign_window_error(&act.device.app, &foreign.chooser.window, "it is still open");
             Err(Error { hint: open.hint, ..error })
         }
     }
 }
 
 /// Returns the error for a window of another process that cannot be given a file.
-fn elsewhere(app: &App, window: &Window, why: &str) -> Error {
+fn foreign_window_error(app: &App, window: &Window, why: &str) -> Error {
     let pid = window.pid.map_or_else(String::new, |pid| format!(" (linux:{pid})"));
     let message = format!(
         "{} was opened; it belongs to another process{pid} and has no file yet: {why}",
         window.describe()
     );
-    let hint = hint(window, app.is_on_desktop, app.screen.own, &app.url);
+    let hint = drive_hint(window, app.is_on_desktop, app.screen.own, &app.url);
     Error::unsupported(message).hint(hint)
 }
 
@@ -214,7 +214,7 @@ async fn reach(
 }
 
 /// Returns the commands that drive an open window of another process.
-fn hint(window: &Window, among: bool, own: bool, app: &str) -> String {
+fn drive_hint(window: &Window, among: bool, own: bool, app: &str) -> String {
     let title = quote_whole(&window.title);
     // A quote in the title would end the shell word.
     let named = window.title.is_empty()
@@ -241,7 +241,7 @@ fn hint(window: &Window, among: bool, own: bool, app: &str) -> String {
 
 /// Selects windows that belong to a window of the app but not to its process, and modal windows
 /// without a parent.
-fn beside(windows: Vec<Window>, own: Option<u32>) -> Vec<Window> {
+fn windows_beside(windows: Vec<Window>, own: Option<u32>) -> Vec<Window> {
     let ours: Vec<u32> =
         windows.iter().filter(|w| own.is_some() && w.pid == own).map(|window| window.id).collect();
     let belongs = |w: &Window| {
@@ -273,7 +273,7 @@ mod tests {
                 Window { modal: true, ..window(7, Some(8), None) },
             ]
         };
-        let ids = |own| beside(all(), own).iter().map(|w| w.id).collect::<Vec<_>>();
+        let ids = |own| windows_beside(all(), own).iter().map(|w| w.id).collect::<Vec<_>>();
         assert_eq!(ids(Some(7)), [3, 4, 7]);
         assert!(ids(None).is_empty(), "whose windows are whose is not known");
     }
@@ -281,14 +281,16 @@ mod tests {
     #[test]
     fn hint_names_the_window_only_if_shell_safe() {
         let titled = |title: &str| Window { title: title.to_owned(), ..window(3, Some(8), Some(1)) };
-        let said = hint(&titled("Open \"it\""), false, false, "");
+        let said = drive_hint(&titled("Open \"it\""), false, false, "");
         assert!(said.ends_with(r#"upload 'role=dialog label="Open \"it\""' FILE`"#), "{said}");
         for title in ["", "Don't", "a\u{1b}b"] {
-            let said = hint(&titled(title), false, false, "");
+            let said = drive_hint(&titled(title), false, false, "");
             assert!(said.ends_with("upload 'role=dialog' FILE`"), "{said}");
         }
-        assert!(hint(&titled("Open"), true, true, "").contains(r#"upload 'role=dialog label="Open"' FILE"#));
-        let said = hint(&titled("Open"), false, true, "linux:env A=1 gedit");
+        assert!(
+            drive_hint(&titled("Open"), true, true, "").contains(r#"upload 'role=dialog label="Open"' FILE"#)
+        );
+        let said = drive_hint(&titled("Open"), false, true, "linux:env A=1 gedit");
         assert!(
             said.ends_with(
                 "open --private linux:desktop`, then `stickpin --session all open 'linux:env A=1 gedit'`"

@@ -20,7 +20,7 @@ pub(super) async fn deepest(spot: HitPoint<'_>, from: &str) -> Resolved<Option<S
     for _ in 0..DEEP {
         let answer = link.call(calls::at_point(&path, (x, y), SCREEN)).await;
         let next = match answer.and_then(|answer| answer.read()) {
-            Ok(there) => link.named(&path, there),
+            Ok(there) => link.resolve_path(&path, there),
             Err(fault) => {
                 is_the_last(spot.view.app, &path, fault).await?;
                 break;
@@ -109,7 +109,7 @@ async fn up_to_read(view: AppView<'_>, path: &str, target: usize) -> Result<Opti
 /// Returns the current parent of an object.
 pub(super) async fn above_now(app: &App, path: &str) -> Result<Option<String>> {
     let above = lifecycle::check_answer(app, app.link.parents(&[path]).await).await?.pop().flatten();
-    Ok(above.filter(|(_, above)| !above.ends_with("/null")).map(|above| app.link.named(path, above)))
+    Ok(above.filter(|(_, above)| !above.ends_with("/null")).map(|above| app.link.resolve_path(path, above)))
 }
 
 #[cfg(test)]

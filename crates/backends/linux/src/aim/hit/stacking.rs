@@ -79,7 +79,7 @@ async fn later(AppView { app, last }: AppView<'_>, at: usize) -> Result<Vec<Stri
         // If the object does not support the query or is gone, its position reveals that later.
         let Some(children) = children else { continue };
         let [child, holder] = [pair[0], pair[1]].map(|at| &objects[at].path);
-        let children = children.into_iter().map(|path| app.link.named(holder, path));
+        let children = children.into_iter().map(|path| app.link.resolve_path(holder, path));
         // Objects that the capture moved elsewhere are not among them.
         out.extend(children.skip_while(|path| path != child).skip(1));
     }

@@ -22,7 +22,7 @@ impl Table<'_> {
         let mut cells = Vec::new();
         for (cell, named) in questions.ask(self.link, self.picture).await?.children {
             let line = i32::try_from(cells.len()).unwrap_or(i32::MAX);
-            let path = |child| self.link.named(&self.picture[cell].path, child);
+            let path = |child| self.link.resolve_path(&self.picture[cell].path, child);
             inside
                 .extend((0..).zip(named.into_iter().take(PIECES)).map(|(n, child)| ((line, n), path(child))));
             cells.push(cell);

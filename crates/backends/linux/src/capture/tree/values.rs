@@ -8,7 +8,7 @@ use stickpin_tree::{Role, States};
 
 /// Returns the value of a control.
 pub(super) fn value(picture: &ObjectTree, object: &Object, role: Role, states: States) -> String {
-    let mut value = own(object, role, states);
+    let mut value = reported_value(object, role, states);
     if role == Role::Combobox && picture.profile().combo_boxes_list_nothing {
         // The button that opens the list shows the selected option.
         let is_button = |o: &&Object| o.shown && matches!(o.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON);
@@ -32,19 +32,19 @@ pub(super) fn value(picture: &ObjectTree, object: &Object, role: Role, states: S
 }
 
 /// Returns the value that an object itself reports.
-fn own(object: &Object, role: Role, states: States) -> String {
+fn reported_value(object: &Object, role: Role, states: States) -> String {
     if states.contains(States::PROTECTED) {
         return String::new();
     }
     if is_field(object.role)
         && let Some(text) = &object.text
     {
-        return clipped(text, object.length);
+        return mark_clipped(text, object.length);
     }
     match (object.number, role) {
         (Some(number), _) => names::number(number),
         (None, Role::Combobox) => match &object.text {
-            Some(text) if !text.trim().is_empty() => clipped(text, object.length),
+            Some(text) if !text.trim().is_empty() => mark_clipped(text, object.length),
             _ if !object.labelled_by.is_empty() => object.name.trim().to_owned(),
             _ => String::new(),
         },
@@ -53,7 +53,7 @@ fn own(object: &Object, role: Role, states: States) -> String {
 }
 
 /// Marks a text that was truncated.
-pub(super) fn clipped(text: &str, length: Option<i32>) -> String {
+pub(super) fn mark_clipped(text: &str, length: Option<i32>) -> String {
     if length.is_some_and(|length| length > TEXT) { format!("{text}…") } else { text.to_owned() }
 }
 

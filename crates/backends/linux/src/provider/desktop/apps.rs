@@ -38,21 +38,21 @@ const INTRODUCTION_TIMEOUT: Duration = Duration::from_secs(4);
 pub(super) struct EventHub(Mutex<Vec<Weak<AppEvents>>>);
 
 impl EventHub {
-    fn all(&self) -> MutexGuard<'_, Vec<Weak<AppEvents>>> {
+    fn lock(&self) -> MutexGuard<'_, Vec<Weak<AppEvents>>> {
         // Nothing panics while the lock is held; even then, the list would be intact.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
     /// Passes one signal to all listeners, each of which filters by sender.
-    pub(super) fn hear(&self, message: &Message) {
-        self.all().retain(|heard| heard.upgrade().inspect(|heard| heard.handle_signal(message)).is_some());
+    pub(super) fn distribute(&self, message: &Message) {
+        self.lock().retain(|heard| heard.upgrade().inspect(|heard| heard.handle_signal(message)).is_some());
     }
 
     /// Adds a listener for the signals of a bus name.
     pub(super) fn listener(&self, name: &str) -> Arc<AppEvents> {
         let heard = Arc::new(AppEvents::new());
         name.clone_into(&mut heard.state().app);
-        self.all().push(Arc::downgrade(&heard));
+        self.lock().push(Arc::downgrade(&heard));
         heard
     }
 }
@@ -146,7 +146,7 @@ fn program(pid: Option<u32>) -> Option<String> {
 
 /// Connects to a registered app. Returns `None` if the app shows no window, and an app without a
 /// device if it does not answer.
-async fn meet(
+async fn connect_to_app(
     bus: &AccessibilityBus,
     screen: &Screen,
     hub: &EventHub,
@@ -161,7 +161,7 @@ async fn meet(
     let heard = hub.listener(&running.bus);
     let until = Instant::now() + INTRODUCTION_TIMEOUT;
     let reach = async {
-        bus.hear(&running.bus, until).await?;
+        bus.subscribe(&running.bus, until).await?;
         Link::to(bus, &running.bus, until).await
     };
     match reach.await {
@@ -184,7 +184,7 @@ impl DesktopEnvironment {
         self.check_alive()?;
         // The counter is read first, so that apps that register meanwhile count as later changes.
         self.registry.known = self.registry.events.state().changes;
-        let listed = self.listed(apps).await?;
+        let listed = self.registered_apps(apps).await?;
         for app in apps.iter_mut() {
             let left = app.member.device.as_ref().is_some_and(|device| device.app.events.state().gone);
             app.gone |= left || listed.as_ref().is_some_and(|listed| !listed.contains(&app.member.bus));
@@ -194,7 +194,7 @@ impl DesktopEnvironment {
         self.started.retain_mut(|(child, _)| !matches!(child.try_wait(), Ok(Some(_))));
         let names = match listed {
             Some(listed) => listed,
-            None => self.beside_registry().await?,
+            None => self.unregistered_clients().await?,
         };
         let met = |bus: &String| {
             apps.iter()
@@ -202,7 +202,7 @@ impl DesktopEnvironment {
         };
         let strangers = names.into_iter().filter(|bus| !met(bus));
         let (bus, screen, hub, sure) = (&self.bus, &self.screen, &*self.hub, !self.registry.hangs());
-        let met = join_all(strangers.map(|name| meet(bus, screen, hub, name))).await;
+        let met = join_all(strangers.map(|name| connect_to_app(bus, screen, hub, name))).await;
         for (running, device) in met.into_iter().flatten() {
             if sure || device.is_some() {
                 self.adopt(apps, running, device);
@@ -219,7 +219,7 @@ impl DesktopEnvironment {
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the accessibility bus is gone.
-    async fn listed(&mut self, apps: &mut Apps) -> Result<Option<Vec<String>>> {
+    async fn registered_apps(&mut self, apps: &mut Apps) -> Result<Option<Vec<String>>> {
         if self.registry.hangs() {
             return Ok(None);
         }
@@ -244,7 +244,7 @@ impl DesktopEnvironment {
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the accessibility bus is gone.
-    async fn beside_registry(&self) -> Result<Vec<String>> {
+    async fn unregistered_clients(&self) -> Result<Vec<String>> {
         let mut names = self.bus.names(Instant::now() + BUS).await.map_err(no_registry)?;
         let registry = self.registry.events.state();
         names.retain(|name| *name != registry.app && !self.registry.mute.contains(name));

@@ -53,7 +53,7 @@ impl DesktopEnvironment {
                 let text: Vec<char> = text.chars().collect();
                 let mut sent = 0;
                 while sent < text.len() {
-                    if let Some(elsewhere) = taken_from(&x11, &window).await? {
+                    if let Some(elsewhere) = focus_taker(&x11, &window).await? {
                         return Ok(Some(elsewhere));
                     }
                     let part: Vec<char> = text[sent..text.len().min(sent + 64)].to_vec();
@@ -66,7 +66,7 @@ impl DesktopEnvironment {
                 }
             }
             Action::Key { modifiers, key } => {
-                if let Some(elsewhere) = taken_from(&x11, &window).await? {
+                if let Some(elsewhere) = focus_taker(&x11, &window).await? {
                     return Ok(Some(elsewhere));
                 }
                 let (modifiers, name) = (*modifiers, key.clone());
@@ -98,7 +98,7 @@ impl DesktopEnvironment {
 
 /// Gives a window the keyboard focus. Returns the result of the input if another window keeps the
 /// focus.
-async fn taken_from(x11: &X11, window: &Window) -> Result<Option<InputOutcome>> {
+async fn focus_taker(x11: &X11, window: &Window) -> Result<Option<InputOutcome>> {
     let id = window.id;
     let taker = x11.run(move |d| {
         focus::give_keyboard(d, id)?;
