@@ -19,8 +19,9 @@ use crate::app::{
     self, ActionPrefetch, App, ElementPosition, LinuxDevice, WindowStack, capture, lifecycle, pointer,
 };
 use crate::model::Point;
+use async_trait::async_trait;
 use std::time::{Duration, Instant};
-use stickpin_device::{Aim, AimOptions, HitResult, Result, element_gone};
+use stickpin_device::{Aim, AimOptions, Error, Geometry, HitResult, Result, element_gone};
 use stickpin_tree::{Handle, Rect};
 use stickpin_x11desk::{Window, window_manager, windows};
 
@@ -204,32 +205,58 @@ async fn aim_once(
     }
 }
 
-/// Returns the element that an input at a point of the screen reaches.
-///
-/// # Errors
-/// Returns `ELEMENT_COVERED` when the app does not name its object there.
-pub(crate) async fn element_at(device: &mut LinuxDevice, point: Point) -> Result<Option<Handle>> {
-    let mut anew = false;
-    loop {
-        let Some(sight) = WindowStack::of(&device.app).await? else {
-            return Err(device.app.screen.unseen("determine what is at a point"));
-        };
-        if device.last.tree.is_none() {
-            capture::capture_app(device, &[]).await?;
-        }
-        match hit::hit_test(device.view(), &sight, point, None).await {
-            Err(Unresolved::Unknown(_)) | Ok(HitOutcome { hit: HitResult::Covered { by: None, .. }, .. })
-                if !anew =>
-            {
-                // The app may have changed just now.
-                tracing::debug!(?point, "is tested again");
-                anew = true;
-                capture::capture_app(device, &[]).await?;
+#[async_trait]
+impl Geometry for LinuxDevice {
+    async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
+        position::boxes_on_top(self.view(), handles).await
+    }
+
+    /// Returns the element that an input at a point of the screen reaches; `ELEMENT_COVERED` if the
+    /// app does not name its object there.
+    async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
+        lifecycle::alive(&self.app).await?;
+        let mut anew = false;
+        loop {
+            let Some(sight) = WindowStack::of(&self.app).await? else {
+                return Err(self.app.screen.unseen("determine what is at a point"));
+            };
+            if self.last.tree.is_none() {
+                capture::capture_app(self, &[]).await?;
             }
-            Ok(HitOutcome { hit: HitResult::Covered { by, .. }, .. }) => return Ok(by),
-            Ok(_) => return Ok(None),
-            Err(unresolved) => return Err(unresolved.at(&format!("{},{}", point.0, point.1))),
+            match hit::hit_test(self.view(), &sight, (x, y), None).await {
+                Err(Unresolved::Unknown(_))
+                | Ok(HitOutcome { hit: HitResult::Covered { by: None, .. }, .. })
+                    if !anew =>
+                {
+                    // The app may have changed just now.
+                    tracing::debug!(x, y, "is tested again");
+                    anew = true;
+                    capture::capture_app(self, &[]).await?;
+                }
+                Ok(HitOutcome { hit: HitResult::Covered { by, .. }, .. }) => return Ok(by),
+                Ok(_) => return Ok(None),
+                Err(unresolved) => return Err(unresolved.at(&format!("{x},{y}"))),
+            }
         }
+    }
+
+    /// Moves the pointer to a point of the screen. Returns when the app has noticed.
+    async fn move_pointer(&mut self, x: f64, y: f64) -> Result<()> {
+        let x11 = self.app.screen.x11("move the pointer").await?;
+        let window = window::active_window(&self.app).await?.map(|(_, window)| window.id);
+        pointer::move_pointer(&x11, window, (x, y)).await
+    }
+
+    async fn resize(&mut self, width: u32, height: u32) -> Result<()> {
+        let x11 = self.app.screen.x11("change the size of a window").await?;
+        let Some((_, window)) = window::active_window(&self.app).await? else {
+            return Err(self.app.screen.unseen("change the size of a window"));
+        };
+        if x11.run(move |d| window_manager::resize(d, &window, width, height)).await? {
+            return Ok(());
+        }
+        Err(Error::unsupported(format!("the window of {} cannot be resized", self.app.app_name()))
+            .hint("run `stickpin screenshot` to see its size"))
     }
 }
 

@@ -1,21 +1,19 @@
-//! The device traits for an open app. Each part is implemented in its own file.
+//! The device traits for an open app. Facets are implemented in the files of what they do:
+//! `act/{keyboard,screenshot,upload}.rs`, `aim.rs` and `app/{readahead,settle}.rs`.
 
+use crate::act;
 use crate::act::upload::foreign_chooser;
-use crate::act::{self, keyboard, mouse, screenshot, upload};
-use crate::aim::{self, position, press, window};
-use crate::app::{ActionPrefetch, LinuxDevice, capture, lifecycle, query, readahead, settle};
+use crate::aim::{self, position, press};
+use crate::app::{ActionPrefetch, LinuxDevice, capture, lifecycle, query, settle};
 use crate::verify;
 use async_trait::async_trait;
 use std::time::Duration;
 use stickpin_device::{
-    Action, Aim, AimOptions, AppFolders, CancellationToken, Capability, CaptureRequest, CaptureResult,
-    Clipboard, Device, DeviceInfo, Error, Events, FileInput, Files, Geometry, InputOutcome, LeavePolicy,
-    Lifecycle, LocatedElement, Navigation, NavigationResult, Navigator, Notice, Page, PendingPicture, Popups,
-    PreparedInput, Query, Result, ScreenshotImage, ScreenshotRequest, Screenshots, SettleRequest,
-    SettleResult, Ticket, own_facets, unsupported,
+    Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, CaptureResult, Clipboard, Device,
+    DeviceInfo, Error, InputOutcome, LeavePolicy, LocatedElement, Navigation, NavigationResult, Navigator,
+    Notice, Page, PreparedInput, Query, Result, SettleRequest, SettleResult, Ticket, own_facets, unsupported,
 };
 use stickpin_tree::{Handle, Rect};
-use stickpin_x11desk::window_manager;
 
 #[async_trait]
 impl Device for LinuxDevice {
@@ -162,47 +160,6 @@ impl Device for LinuxDevice {
 }
 
 #[async_trait]
-impl Geometry for LinuxDevice {
-    async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        position::boxes_on_top(self.view(), handles).await
-    }
-
-    async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
-        lifecycle::alive(&self.app).await?;
-        aim::element_at(self, (x, y)).await
-    }
-
-    async fn move_pointer(&mut self, x: f64, y: f64) -> Result<()> {
-        mouse::point_to(&self.app, x, y).await
-    }
-
-    async fn resize(&mut self, width: u32, height: u32) -> Result<()> {
-        let x11 = self.app.screen.x11("change the size of a window").await?;
-        let Some((_, window)) = window::active_window(&self.app).await? else {
-            return Err(self.app.screen.unseen("change the size of a window"));
-        };
-        if x11.run(move |d| window_manager::resize(d, &window, width, height)).await? {
-            return Ok(());
-        }
-        Err(Error::unsupported(format!("the window of {} cannot be resized", self.app.app_name()))
-            .hint("run `stickpin screenshot` to see its size"))
-    }
-}
-
-#[async_trait]
-impl Screenshots for LinuxDevice {
-    async fn screenshot(&mut self, request: ScreenshotRequest) -> Result<ScreenshotImage> {
-        lifecycle::alive(&self.app).await?;
-        screenshot::take(self.view(), &request).await
-    }
-
-    async fn begin_live_picture(&mut self) -> Result<PendingPicture> {
-        lifecycle::alive(&self.app).await?;
-        screenshot::begin_live(self.view()).await
-    }
-}
-
-#[async_trait]
 impl Navigator for LinuxDevice {
     async fn url(&mut self) -> Result<Option<String>> {
         lifecycle::alive(&self.app).await?;
@@ -225,55 +182,5 @@ impl Navigator for LinuxDevice {
             .hint(format!("run `stickpin open {what} --relaunch` to replace the app, or use `--session NAME` to keep both"))),
             _ => Err(unsupported("linux", "go back, forward or home")),
         }
-    }
-}
-
-#[async_trait]
-impl Events for LinuxDevice {
-    async fn wait_event(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
-        self.changed(timeout, cancel).await
-    }
-
-    async fn wait_effect(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
-        settle::until_effect(self, at_most, cancel).await
-    }
-}
-
-#[async_trait]
-impl Popups for LinuxDevice {
-    async fn close_popup(&mut self, _opener: Handle, _older: &[Handle]) -> Result<bool> {
-        lifecycle::alive(&self.app).await?;
-        keyboard::close_popup(self).await
-    }
-}
-
-#[async_trait]
-impl Files for LinuxDevice {
-    async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
-        Ok(upload::chooser_of(self, handle))
-    }
-
-    async fn close_chooser(&mut self, chooser: Handle) -> Result<Option<bool>> {
-        lifecycle::alive(&self.app).await?;
-        upload::close_chooser(self, chooser).await.map(Some)
-    }
-}
-
-#[async_trait]
-impl Lifecycle for LinuxDevice {
-    fn app_folders(&self) -> Option<AppFolders> {
-        self.app.folders.clone()
-    }
-
-    async fn idle_for_readahead(&mut self) {
-        readahead::wait_quiet(self).await;
-    }
-
-    async fn read_ahead(&mut self, watch: &[Handle]) {
-        readahead::read(self, watch).await;
-    }
-
-    async fn ended(&mut self) -> Option<String> {
-        lifecycle::exit_reason(&self.app).await
     }
 }

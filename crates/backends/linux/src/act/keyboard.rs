@@ -3,10 +3,13 @@
 use crate::act::focus::focus_element;
 use crate::act::{Act, fill_readback, typing};
 use crate::aim::{input_grab, window};
-use crate::app::{self, App, AppView, LinuxDevice, WindowStack, ask, query, unknown};
+use crate::app::{self, App, AppView, LinuxDevice, WindowStack, ask, lifecycle, query, unknown};
 use crate::model::{ObjectTree, states as s};
+use async_trait::async_trait;
 use std::time::Duration;
-use stickpin_device::{CancellationToken, Delivery, Error, HitResult, InputOutcome, Modifiers, Result};
+use stickpin_device::{
+    CancellationToken, Delivery, Error, HitResult, InputOutcome, Modifiers, Popups, Result,
+};
 use stickpin_tree::{Handle, quote};
 use stickpin_x11desk::{KeyDelivery, Window, X11, focus, keyboard, pings, pointer, windows};
 use tokio::time::{Instant, sleep, timeout};
@@ -298,15 +301,19 @@ pub(crate) async fn fill_by_keys(act: &mut Act<'_>, target: Handle, text: &str) 
     fill_readback::wait_stable_value(&act.device.app, &field, text, value, act.cancel).await
 }
 
-/// Closes a menu or list of the app that grabs the pointer. Returns false if there is none, or it
-/// stays open. While it is open, keys reach nothing else.
-pub(crate) async fn close_popup(device: &mut LinuxDevice) -> Result<bool> {
-    if is_folded(&device.app).await? {
-        return Ok(false);
+#[async_trait]
+impl Popups for LinuxDevice {
+    /// Closes a menu or list of the app that grabs the pointer. While it is open, keys reach
+    /// nothing else.
+    async fn close_popup(&mut self, _opener: Handle, _older: &[Handle]) -> Result<bool> {
+        lifecycle::alive(&self.app).await?;
+        if is_folded(&self.app).await? {
+            return Ok(false);
+        }
+        let cancel = CancellationToken::new();
+        chord(&mut Act { device: self, cancel: &cancel }, Modifiers::default(), "Escape").await?;
+        ask::wait_until(POPUP_CLOSE_TIMEOUT, || is_folded(&self.app)).await
     }
-    let cancel = CancellationToken::new();
-    chord(&mut Act { device, cancel: &cancel }, Modifiers::default(), "Escape").await?;
-    ask::wait_until(POPUP_CLOSE_TIMEOUT, || is_folded(&device.app)).await
 }
 
 /// Returns whether no menu or list of the app grabs the pointer.

@@ -1,7 +1,7 @@
 //! Presses and drags with the pointer.
 
 use crate::act::Act;
-use crate::aim::{self, input_grab, press, window};
+use crate::aim::{self, input_grab, press};
 use crate::app::pointer::{LastPress, PointerPress, move_pointer, press_pointer, wait_double_click_interval};
 use crate::app::{App, LinuxDevice, ask, lifecycle, unknown};
 use crate::model::{Object, Point, states as s};
@@ -120,11 +120,4 @@ pub(crate) async fn drag(
     done.and(delivered).and(held.release_now().await).map_err(unknown)?;
     x11.run(move |d| pings::await_delivery(d, id)).await.map_err(unknown)?;
     Ok(InputOutcome::done())
-}
-
-/// Moves the pointer to a point of the screen. Returns when the app has noticed.
-pub(crate) async fn point_to(app: &App, x: f64, y: f64) -> Result<()> {
-    let x11 = app.screen.x11("move the pointer").await?;
-    let window = window::active_window(app).await?.map(|(_, window)| window.id);
-    move_pointer(&x11, window, (x, y)).await
 }

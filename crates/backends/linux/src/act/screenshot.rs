@@ -1,8 +1,11 @@
 //! Screenshots of the app's window with its pop-ups, of the whole screen, or of one element.
 
 use crate::aim::{position, window};
-use crate::app::AppView;
-use stickpin_device::{Error, LivePicture, PendingPicture, Result, ScreenshotImage, ScreenshotRequest};
+use crate::app::{AppView, LinuxDevice, lifecycle};
+use async_trait::async_trait;
+use stickpin_device::{
+    Error, LivePicture, PendingPicture, Result, ScreenshotImage, ScreenshotRequest, Screenshots,
+};
 use stickpin_tree::Rect;
 use stickpin_x11desk::{Window, X11, windows};
 
@@ -12,16 +15,20 @@ fn area_with_popups(window: &Window, windows: &[Window]) -> Option<Rect> {
     std::iter::once(window.area_with_decoration()).chain(popups).reduce(Rect::union)
 }
 
-/// Takes a screenshot.
-pub(crate) async fn take(view: AppView<'_>, request: &ScreenshotRequest) -> Result<ScreenshotImage> {
-    let (x11, area) = area(view, request).await?;
-    x11.screenshot(area).await
-}
+#[async_trait]
+impl Screenshots for LinuxDevice {
+    async fn screenshot(&mut self, request: ScreenshotRequest) -> Result<ScreenshotImage> {
+        lifecycle::alive(&self.app).await?;
+        let (x11, area) = area(self.view(), &request).await?;
+        x11.screenshot(area).await
+    }
 
-/// Starts a screenshot of the app's window, which the display takes while the next calls run.
-pub(crate) async fn begin_live(view: AppView<'_>) -> Result<PendingPicture> {
-    let (x11, area) = area(view, &ScreenshotRequest::default()).await?;
-    Ok(Box::pin(async move { LivePicture::try_from(x11.screenshot(area).await?) }))
+    /// Starts a screenshot of the app's window, which the display takes while the next calls run.
+    async fn begin_live_picture(&mut self) -> Result<PendingPicture> {
+        lifecycle::alive(&self.app).await?;
+        let (x11, area) = area(self.view(), &ScreenshotRequest::default()).await?;
+        Ok(Box::pin(async move { LivePicture::try_from(x11.screenshot(area).await?) }))
+    }
 }
 
 /// Returns the area of the screen that a request names, and the display that shows it.

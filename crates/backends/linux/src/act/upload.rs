@@ -12,12 +12,14 @@ use crate::app::{
 use crate::bus::BusError;
 use crate::limits::DONE;
 use crate::model::extents::only_window_of;
-use crate::model::{Interfaces, Object, ObjectTree, Point, chain, is_field, states as s};
+use crate::model::{Interfaces, Object, ObjectTree, Point, is_field, states as s};
+use async_trait::async_trait;
 use chooser_kinds::{as_text, is_chooser, is_to_save_in, path_field, says_it_opens, takes_the_name};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stickpin_device::{
-    Action, CancellationToken, Error, ErrorCode, FileInput, InputOutcome, Modifiers, Result, element_gone,
+    Action, CancellationToken, Error, ErrorCode, FileInput, Files, InputOutcome, Modifiers, Result,
+    element_gone,
 };
 use stickpin_tree::{Handle, quote};
 use stickpin_x11desk::{Window, windows};
@@ -48,20 +50,33 @@ const ONE_BY_ONE: &str = "its path field accepts one file: run `stickpin upload 
     file, if the app accepts them one after another; if its list accepts several, open the file chooser with \
     `stickpin press @REF`, then run `stickpin snapshot -i`";
 
-/// Returns the file chooser that a handle stands for: its window, or its field for paths.
-pub(crate) fn chooser_of(device: &mut LinuxDevice, handle: Handle) -> Option<FileInput> {
-    if is_foreign(handle) {
-        return foreign_chooser::foreign_of(device, handle);
+#[async_trait]
+impl Files for LinuxDevice {
+    /// Returns the file chooser that a handle stands for: its window, or its field for paths.
+    async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
+        if is_foreign(handle) {
+            let foreign = self.foreign.as_ref().filter(|foreign| foreign.handle == handle);
+            return Ok(foreign.map(|foreign| file_input(foreign.device.view(), handle, &foreign.chooser.top)));
+        }
+        let (view, picture) = (self.view(), &self.last.picture);
+        let Some(at) = view.index(handle) else { return Ok(None) };
+        let top = view.last.top(at);
+        let stands_for_it = is_chooser(picture, top) && (at == top || is_field(picture[at].role));
+        let path = &picture[top].path;
+        Ok(stands_for_it.then(|| file_input(view, view.app.ids.handle(path), path)))
     }
-    let at = device.view().index(handle)?;
-    let picture = &device.last.picture;
-    let top = *chain(picture, at).last()?;
-    if !is_chooser(picture, top) || (at != top && !is_field(picture[at].role)) {
-        return None;
+
+    /// Closes a chooser. Returns whether it is gone.
+    async fn close_chooser(&mut self, chooser: Handle) -> Result<Option<bool>> {
+        lifecycle::alive(&self.app).await?;
+        if is_foreign(chooser) {
+            let mut foreign = foreign_chooser::take_chooser(self, chooser)?;
+            return escape(&mut foreign.device, &foreign.chooser).await.map(Some);
+        }
+        let path = self.app.path(chooser)?;
+        let chooser = chooser_known(self, &path).await?;
+        escape(self, &chooser).await.map(Some)
     }
-    let path = picture[top].path.clone();
-    let input = device.app.ids.handle(&path);
-    Some(file_input(device.view(), input, &path))
 }
 
 /// Returns what a chooser of this app accepts.
@@ -168,16 +183,6 @@ pub(crate) async fn give_files(
     Err(not_taken("").hint(
         "the file chooser is still open and may accept only other file types: run `stickpin snapshot -i` to look at it, or `stickpin key Escape` to close it",
     ))
-}
-
-/// Closes a chooser. Returns whether it is gone.
-pub(crate) async fn close_chooser(device: &mut LinuxDevice, chooser: Handle) -> Result<bool> {
-    if is_foreign(chooser) {
-        return foreign_chooser::close_elsewhere(device, chooser).await;
-    }
-    let path = device.app.path(chooser)?;
-    let chooser = chooser_known(device, &path).await?;
-    escape(device, &chooser).await
 }
 
 /// Closes a chooser by Escape, as a person would. Returns whether it is gone.

@@ -2,9 +2,11 @@
 //! session. The next `locate` then only proves that nothing has changed since (`verify.rs`).
 //! Without that proof, the capture is never used.
 
-use crate::app::{self, LinuxDevice, capture};
+use crate::app::{self, LinuxDevice, capture, lifecycle};
+use async_trait::async_trait;
 use std::future::pending;
 use std::time::Duration;
+use stickpin_device::{AppFolders, Lifecycle};
 use stickpin_tree::Handle;
 use tokio::time::timeout;
 
@@ -39,34 +41,45 @@ impl Readahead {
     }
 }
 
-/// Returns when the app has changed since it was last read and is quiet. Never returns for an app
-/// that has left or is too large.
-pub(crate) async fn wait_quiet(device: &LinuxDevice) {
-    let LinuxDevice { app, last, readahead, .. } = device;
-    if last.objects().len() > OBJECTS {
-        return pending().await;
+#[async_trait]
+impl Lifecycle for LinuxDevice {
+    fn app_folders(&self) -> Option<AppFolders> {
+        self.app.folders.clone()
     }
-    loop {
-        let due = app.events.until(|heard| {
-            let known = heard.changes == last.changes_when_read || Some(heard.changes) == readahead.tried;
-            (!known && !heard.gone).then_some((heard.changes, heard.changed_at))
-        });
-        let (changes, changed_at) = due.await;
-        let quiet_for = changed_at.map_or(Duration::ZERO, |at| at.elapsed());
-        let wait = app::pending(device) + readahead.required_quiet().saturating_sub(quiet_for);
-        let more = app.events.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
-        if timeout(wait, more).await.is_err() {
-            return;
+
+    /// Returns when the app has changed since it was last read and is quiet. Never returns for an
+    /// app that has left or is too large.
+    async fn idle_for_readahead(&mut self) {
+        let Self { app, last, readahead, .. } = &*self;
+        if last.objects().len() > OBJECTS {
+            return pending().await;
+        }
+        loop {
+            let due = app.events.until(|heard| {
+                let known = heard.changes == last.changes_when_read || Some(heard.changes) == readahead.tried;
+                (!known && !heard.gone).then_some((heard.changes, heard.changed_at))
+            });
+            let (changes, changed_at) = due.await;
+            let quiet_for = changed_at.map_or(Duration::ZERO, |at| at.elapsed());
+            let wait = app::pending(self) + readahead.required_quiet().saturating_sub(quiet_for);
+            let more = app.events.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
+            if timeout(wait, more).await.is_err() {
+                return;
+            }
         }
     }
-}
 
-/// Reads the app ahead of the next command. Failures are only logged; the next command detects
-/// them.
-pub(crate) async fn read(device: &mut LinuxDevice, watch: &[Handle]) {
-    let changes = device.app.events.state().changes;
-    device.readahead = Readahead { unused: device.readahead.unused.saturating_add(1), tried: Some(changes) };
-    if let Err(e) = capture::capture_app(device, watch).await {
-        tracing::debug!("{} was not read ahead: {e}", device.app.app_name());
+    /// Reads the app ahead of the next command. Failures are only logged; the next command detects
+    /// them.
+    async fn read_ahead(&mut self, watch: &[Handle]) {
+        let changes = self.app.events.state().changes;
+        self.readahead = Readahead { unused: self.readahead.unused.saturating_add(1), tried: Some(changes) };
+        if let Err(e) = capture::capture_app(self, watch).await {
+            tracing::debug!("{} was not read ahead: {e}", self.app.app_name());
+        }
+    }
+
+    async fn ended(&mut self) -> Option<String> {
+        lifecycle::exit_reason(&self.app).await
     }
 }

@@ -1,8 +1,9 @@
 //! Waiting for changes and for quiet.
 
 use crate::app::{self, App, AppView, LinuxDevice, lifecycle};
+use async_trait::async_trait;
 use std::time::{Duration, Instant};
-use stickpin_device::{CancellationToken, PendingActivity, Result, SettleRequest, SettleResult};
+use stickpin_device::{CancellationToken, Events, PendingActivity, Result, SettleRequest, SettleResult};
 use stickpin_process::ProcessorTime;
 use tokio::time::timeout;
 
@@ -98,23 +99,26 @@ pub(crate) async fn until_changed(
     Ok(changed || wait > RECHECK_INTERVAL)
 }
 
-/// Waits until an action shows an effect. GTK 4 performs activations after a delay.
-pub(crate) async fn until_effect(
-    device: &mut LinuxDevice,
-    at_most: Duration,
-    cancel: &CancellationToken,
-) -> Result<()> {
-    let wait = at_most + app::pending(device);
-    let (told, start) = (device.changes_reported, Instant::now());
-    let mut work = ProcessorTime::of(device.app.info.pid);
-    loop {
-        // The notices show whether there was an effect.
-        let ended = wait_for_signal(&device.app, told, wait, cancel).await.unwrap_or(true);
-        if ended || !works_on(device, &mut work, start, start + wait + BUSY) {
-            break;
-        }
+#[async_trait]
+impl Events for LinuxDevice {
+    async fn wait_event(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {
+        until_changed(self.view(), timeout, cancel).await
     }
-    lifecycle::alive(&device.app).await
+
+    /// Waits until an action shows an effect. GTK 4 performs activations after a delay.
+    async fn wait_effect(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
+        let wait = at_most + app::pending(self);
+        let (told, start) = (self.changes_reported, Instant::now());
+        let mut work = ProcessorTime::of(self.app.info.pid);
+        loop {
+            // The notices show whether there was an effect.
+            let ended = wait_for_signal(&self.app, told, wait, cancel).await.unwrap_or(true);
+            if ended || !works_on(self, &mut work, start, start + wait + BUSY) {
+                break;
+            }
+        }
+        lifecycle::alive(&self.app).await
+    }
 }
 
 #[cfg(test)]

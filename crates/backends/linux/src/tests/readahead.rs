@@ -3,23 +3,23 @@
 use super::action_prefetch::{PRESS, read, reads};
 use super::peer::App as Peer;
 use super::speaker::{FIRST, Speaker};
+use crate::app::LinuxDevice;
 use crate::app::capture::listen_to_embedded;
 use crate::app::window_stack::FRESH;
-use crate::app::{LinuxDevice, readahead};
 use crate::bus::AccessibilityBus;
 use crate::model::{Object, ObjectTree};
 use crate::toolkit::profile::Toolkit;
 use std::pin::pin;
 use std::task::Poll;
 use std::time::{Duration, Instant};
-use stickpin_device::{Action, CancellationToken, CaptureRequest, Device, PreparedInput};
+use stickpin_device::{Action, CancellationToken, CaptureRequest, Device, Lifecycle, PreparedInput};
 use stickpin_tree::Handle;
 use tokio::time::{pause, resume, timeout};
 
 /// Returns whether readahead would start if no command came. Does not wait for time to pass.
-async fn comes_to_be_read(device: &LinuxDevice) -> bool {
+async fn comes_to_be_read(device: &mut LinuxDevice) -> bool {
     pause();
-    let due = timeout(Duration::from_secs(60), readahead::wait_quiet(device)).await.is_ok();
+    let due = timeout(Duration::from_secs(60), device.idle_for_readahead()).await.is_ok();
     resume();
     due
 }
@@ -46,12 +46,12 @@ async fn press_after_reading_ahead_costs_only_its_own_trips() {
             device.app.link.toolkit = toolkit;
             device.capture(CaptureRequest::default()).await.unwrap();
             let save = device.app.ids.handle(FIRST);
-            assert!(!comes_to_be_read(&device).await, "nothing has changed");
+            assert!(!comes_to_be_read(&mut device).await, "nothing has changed");
             press(&mut device, save).await;
             app.signals(&heard).await;
-            assert!(comes_to_be_read(&device).await);
-            device.lifecycle().unwrap().read_ahead(&[]).await;
-            assert!(!comes_to_be_read(&device).await, "it has been read");
+            assert!(comes_to_be_read(&mut device).await);
+            device.read_ahead(&[]).await;
+            assert!(!comes_to_be_read(&mut device).await, "it has been read");
             // The last action sent to GTK 4 has completed by now.
             device.activated = None;
             let begun = Instant::now();
@@ -76,10 +76,10 @@ async fn what_was_read_ahead_is_proven_before_an_act() {
         let (mut device, heard, [save, _]) = read(&app).await;
         app.signals(&heard).await;
         if matches!(since, Since::Dropped) {
-            let mut reading = pin!(readahead::read(&mut device, &[]));
+            let mut reading = pin!(device.read_ahead(&[]));
             std::future::poll_fn(|cx| Poll::Ready(reading.as_mut().poll(cx).is_pending())).await;
         } else {
-            readahead::read(&mut device, &[]).await;
+            device.read_ahead(&[]).await;
         }
         app.becomes(|now| now.name = "Delete".to_owned());
         if matches!(since, Since::Signalled) {
@@ -97,9 +97,9 @@ async fn app_that_keeps_changing_is_read_ahead_less_and_less_often() {
     for _ in 0..3 {
         app.signals(&heard).await;
         let begun = tokio::time::Instant::now();
-        assert!(comes_to_be_read(&device).await);
+        assert!(comes_to_be_read(&mut device).await);
         waits.push(begun.elapsed());
-        readahead::read(&mut device, &[]).await;
+        device.read_ahead(&[]).await;
     }
     // The quiet period starts at the signal, which came a moment ago.
     let grows = |of: &[Duration]| of[1] > of[0] * 2;
@@ -107,17 +107,17 @@ async fn app_that_keeps_changing_is_read_ahead_less_and_less_often() {
     device.locate(save, &[]).await.unwrap();
     app.signals(&heard).await;
     let begun = tokio::time::Instant::now();
-    assert!(comes_to_be_read(&device).await);
+    assert!(comes_to_be_read(&mut device).await);
     assert!(begun.elapsed() < waits[1], "a command has read it");
 }
 
 #[tokio::test]
 async fn app_that_has_left_is_not_read_ahead() {
     let app = Speaker::start();
-    let (device, heard, _) = read(&app).await;
+    let (mut device, heard, _) = read(&app).await;
     app.signals(&heard).await;
     heard.state().gone = true;
-    assert!(!comes_to_be_read(&device).await);
+    assert!(!comes_to_be_read(&mut device).await);
 }
 
 /// A guest's events prove that nothing has changed since a capture, so none may be missed.

@@ -16,8 +16,7 @@ use std::path::PathBuf;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
-    CancellationToken, DesktopObject, Dispatched, Error, FileInput, InputOutcome, Notice, Result,
-    element_gone,
+    CancellationToken, DesktopObject, Dispatched, Error, InputOutcome, Notice, Result, element_gone,
 };
 use stickpin_tree::{Handle, quote_whole};
 use stickpin_x11desk::Window;
@@ -123,21 +122,9 @@ pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Resul
     Ok(handle)
 }
 
-/// Returns the chooser of another process that a handle stands for.
-pub(crate) fn foreign_of(device: &LinuxDevice, handle: Handle) -> Option<FileInput> {
-    let foreign = device.foreign.as_ref().filter(|foreign| foreign.handle == handle)?;
-    Some(upload::file_input(foreign.device.view(), handle, &foreign.chooser.top))
-}
-
 /// Takes the connected chooser, to give it files or to close it.
-fn take_chooser(device: &mut LinuxDevice, chooser: Handle) -> Result<ForeignChooser> {
+pub(super) fn take_chooser(device: &mut LinuxDevice, chooser: Handle) -> Result<ForeignChooser> {
     device.foreign.take().filter(|foreign| foreign.handle == chooser).ok_or_else(element_gone)
-}
-
-/// Closes the chooser of another process. Returns whether it is gone.
-pub(crate) async fn close_elsewhere(device: &mut LinuxDevice, chooser: Handle) -> Result<bool> {
-    let mut foreign = take_chooser(device, chooser)?;
-    upload::escape(&mut foreign.device, &foreign.chooser).await
 }
 
 /// Gives files to the chooser of another process, and closes the chooser if that fails.
