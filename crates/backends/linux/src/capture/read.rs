@@ -310,6 +310,8 @@ fn scrolls(own: u32, above: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::tests::speaker::{FIRST, SECOND, Speaker};
+    use crate::toolkit::profile::Toolkit;
 
     #[test]
     fn small_managed_containers_are_read_completely() {
@@ -318,5 +320,20 @@ mod tests {
         assert!(!is_vast(&object(role::LIST_BOX, 7)) && !is_vast(&object(role::DOCUMENT_TEXT, 7)));
         assert!(is_vast(&object(role::DOCUMENT_TEXT, -1)), "it has not said how many");
         assert!(is_vast(&object(role::DOCUMENT_TEXT, 1 << 30)) && is_vast(&object(role::TABLE, 7)));
+    }
+
+    #[tokio::test]
+    async fn role_is_asked_early_where_questions_depend_on_it() {
+        for (toolkit, early) in [(Toolkit::Gecko, true), (Toolkit::Gtk3, false)] {
+            let app = Speaker::start();
+            let (mut device, _) = app.device().await;
+            device.app.link.toolkit = toolkit;
+            super::read(&device.app.link, &mut device.cells, &[]).await.unwrap();
+            let asked = app.asked();
+            let position = |path: &str, what: &str| {
+                asked.iter().position(|(of, asked, _)| of == path && asked == what).expect(what)
+            };
+            assert_eq!(position(FIRST, "GetRole") < position(SECOND, "GetState"), early, "{asked:?}");
+        }
     }
 }
