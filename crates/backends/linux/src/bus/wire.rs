@@ -270,7 +270,7 @@ mod tests {
         for address in [program.as_str(), "tcp:host=127.0.0.1,port=1", "autolaunch:"] {
             let refused = Wire::connect(address, false, Duration::from_secs(5), Box::new(|_| {})).await;
             let Err(BusError::Closed(why)) = refused else { panic!("{address}: {refused:?}") };
-            assert!(why.contains("not an address of a socket"), "{why}");
+            assert!(why.contains("not the address of a Unix socket"), "{why}");
         }
         assert!(!mark.exists());
         let app = App::start();
