@@ -1,7 +1,7 @@
 //! The rules for the turn after each kind of record. This is the table of transitions; the turn
 //! state machine decides who may cause them, and when.
 
-use super::kind::{Kind, RepairCause, StartReason};
+use super::kind::{Kind, RepairCause};
 use crate::turn::{TurnPhase, TurnState};
 
 /// The error for a record that changes the turn against the rules.
@@ -54,14 +54,10 @@ pub fn legal_turn(kind: &Kind, before: &TurnState) -> Result<(), Illegal> {
             (matches!(change, (Owned | Reserved, Idle | Reserved)) || is_same(before, after), false)
         }
         // A new lifetime grants nothing, and keeps the turn of a lifetime that was not closed.
-        Kind::SegmentStart(start) => match start.reason {
-            StartReason::Open | StartReason::Restore => {
-                (matches!(change, (_, Idle)) || is_same(before, after), false)
-            }
-            StartReason::Rotate | StartReason::Revoke | StartReason::Migrate => {
-                (is_same(before, after), false)
-            }
-        },
+        Kind::SegmentStart(start) => {
+            let may_idle = start.reason.begins_lifetime() && after.state == Idle;
+            (may_idle || is_same(before, after), false)
+        }
         Kind::LogRepaired(repair) => match repair.cause {
             // The number is skipped so that no earlier fence matches.
             RepairCause::MetaAhead | RepairCause::MetaLost => return skip(name, before, after),

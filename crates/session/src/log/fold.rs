@@ -28,13 +28,6 @@ pub enum FoldFault {
     },
 }
 
-fn begins_lifetime(reason: StartReason) -> bool {
-    match reason {
-        StartReason::Open | StartReason::Restore => true,
-        StartReason::Rotate | StartReason::Revoke | StartReason::Migrate => false,
-    }
-}
-
 impl SessionMeta {
     /// Applies a record of `segment`. The caller must skip records with a `seq` up to
     /// `applied_seq`.
@@ -46,7 +39,7 @@ impl SessionMeta {
         if record.seq != expected {
             return Err(FoldFault::Sequence { expected, found: record.seq });
         }
-        let begins = matches!(&record.kind, Kind::SegmentStart(start) if begins_lifetime(start.reason));
+        let begins = matches!(&record.kind, Kind::SegmentStart(start) if start.reason.begins_lifetime());
         let expected = self.lifetime + u32::from(begins);
         if record.lifetime != expected {
             return Err(FoldFault::Lifetime { seq: record.seq, expected, found: record.lifetime });
@@ -72,7 +65,7 @@ impl SessionMeta {
                 self.targets.clone_from(&start.targets);
                 self.base_scope.clone_from(&start.base_scope);
                 self.parent.clone_from(&start.parent);
-                if begins_lifetime(start.reason) {
+                if start.reason.begins_lifetime() {
                     self.status = Status::Open;
                 }
                 if start.reason == StartReason::Revoke {

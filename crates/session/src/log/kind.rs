@@ -1,5 +1,5 @@
-//! The content of a record, as a closed enum. A new kind is a new variant, so that every `match`
-//! over kinds must handle it, and a new [`super::VERSION`].
+//! The content of a record, as a closed enum. A new kind is a new line of the table below, so that
+//! every `match` over kinds must handle it, and a new [`super::VERSION`].
 
 mod people;
 mod recording;
@@ -56,8 +56,32 @@ impl Group {
     }
 }
 
+/// The value of a column that says whether a kind ends something.
+macro_rules! ends {
+    (begins) => {
+        false
+    };
+    (ends) => {
+        true
+    };
+}
+
+/// The turn in a body, by the column that says whether it has one.
+macro_rules! turn_in {
+    ($body:ident) => {{
+        let _ = $body;
+        None
+    }};
+    ($body:ident, turn) => {
+        Some(&$body.turn_after)
+    };
+    ($body:ident, maybe turn) => {
+        $body.turn_after.as_ref()
+    };
+}
+
 macro_rules! kinds {
-    ($($name:ident($body:ty) = $text:literal, $group:ident;)*) => {
+    ($($name:ident($body:ty) = $text:literal, $group:ident, $effect:ident $(, $($turn:ident)+)?;)*) => {
         /// The kind of a record, with its content.
         #[derive(Debug, Clone, PartialEq, Serialize)]
         #[serde(tag = "kind")]
@@ -103,45 +127,61 @@ macro_rules! kinds {
             pub(super) fn read<'de, D: Deserializer<'de>>(name: KindName, d: D) -> Result<Self, D::Error> {
                 match name { $(KindName::$name => <$body>::deserialize(d).map(Kind::$name),)* }
             }
+
+            /// Returns the turn after this record, if it may change the turn.
+            #[must_use]
+            pub fn turn_after(&self) -> Option<&TurnState> {
+                match self { $(Kind::$name(body) => turn_in!(body $(, $($turn)+)?),)* }
+            }
+
+            /// Returns whether the record may be written when the disk is nearly full. True for
+            /// records that end, give back or repair something; false for those that begin
+            /// something.
+            #[must_use]
+            pub const fn ends_something(&self) -> bool {
+                match self { $(Kind::$name(_) => ends!($effect),)* }
+            }
         }
     };
 }
 
+// The variant with its body, its name and group, whether it begins or ends something, and whether it
+// has the turn after it.
 kinds! {
-    SegmentStart(Box<SegmentStart>) = "segment_start", Segment;
-    SegmentEnd(SegmentEnd) = "segment_end", Segment;
-    CommandBegin(Box<CommandBegin>) = "command_begin", Run;
-    CommandEnd(CommandEnd) = "command_end", Run;
-    Snapshot(Snapshot) = "snapshot", Run;
-    RecordingStarted(Box<RecordingStarted>) = "recording_started", Run;
-    RepairStarted(Box<RepairStarted>) = "repair_started", Run;
-    RecordingEnded(RecordingEnded) = "recording_ended", Run;
-    MemberJoined(Box<MemberJoined>) = "member_joined", Member;
-    MemberLeft(Box<MemberLeft>) = "member_left", Member;
-    MemberKicked(Box<MemberKicked>) = "member_kicked", Member;
-    AgentSuperseded(AgentSuperseded) = "agent_superseded", Member;
-    TurnClaimed(Box<TurnClaimed>) = "turn_claimed", Turn;
-    TurnReleased(Box<TurnReleased>) = "turn_released", Turn;
-    TurnAssigned(Box<TurnAssigned>) = "turn_assigned", Turn;
-    TurnTaken(Box<TurnTaken>) = "turn_taken", Turn;
-    TurnSurrendered(Box<TurnSurrendered>) = "turn_surrendered", Turn;
-    ReservationExpired(Box<ReservationExpired>) = "reservation_expired", Turn;
-    TurnLeaseStale(Box<TurnLeaseStale>) = "turn_lease_stale", Turn;
-    TurnClosed(Box<TurnClosed>) = "turn_closed", Turn;
-    Message(Message) = "message", Talk;
-    NoteAdded(NoteAdded) = "note_added", Talk;
-    NoteResolved(NoteResolved) = "note_resolved", Talk;
-    ChildSpawned(Box<ChildSpawned>) = "child_spawned", Delegation;
-    ChildStateChanged(Box<ChildStateChanged>) = "child_state", Delegation;
-    LoanOpened(Box<LoanOpened>) = "loan_opened", Delegation;
-    LoanReclaimed(Box<LoanReclaimed>) = "loan_reclaimed", Delegation;
-    PeerAdded(PeerAdded) = "peer_added", Delegation;
-    PeerRemoved(PeerRemoved) = "peer_removed", Delegation;
-    DaemonStarted(DaemonStarted) = "daemon_started", System;
-    LogRepaired(Box<LogRepaired>) = "log_repaired", System;
-    ContextAdded(Box<ContextAdded>) = "context", Run;
-    ContextCleared(ContextCleared) = "context_cleared", Run;
-    PolicyChanged(Box<PolicyChanged>) = "policy_changed", System;
+    SegmentStart(Box<SegmentStart>) = "segment_start", Segment, begins, turn;
+    SegmentEnd(SegmentEnd) = "segment_end", Segment, ends;
+    CommandBegin(Box<CommandBegin>) = "command_begin", Run, begins;
+    CommandEnd(CommandEnd) = "command_end", Run, ends;
+    Snapshot(Snapshot) = "snapshot", Run, begins;
+    RecordingStarted(Box<RecordingStarted>) = "recording_started", Run, begins;
+    RepairStarted(Box<RepairStarted>) = "repair_started", Run, begins;
+    RecordingEnded(RecordingEnded) = "recording_ended", Run, ends;
+    MemberJoined(Box<MemberJoined>) = "member_joined", Member, begins;
+    MemberLeft(Box<MemberLeft>) = "member_left", Member, ends, maybe turn;
+    MemberKicked(Box<MemberKicked>) = "member_kicked", Member, ends, maybe turn;
+    AgentSuperseded(AgentSuperseded) = "agent_superseded", Member, begins;
+    TurnClaimed(Box<TurnClaimed>) = "turn_claimed", Turn, begins, turn;
+    TurnReleased(Box<TurnReleased>) = "turn_released", Turn, ends, turn;
+    TurnAssigned(Box<TurnAssigned>) = "turn_assigned", Turn, begins, turn;
+    TurnTaken(Box<TurnTaken>) = "turn_taken", Turn, ends, turn;
+    TurnSurrendered(Box<TurnSurrendered>) = "turn_surrendered", Turn, ends, turn;
+    ReservationExpired(Box<ReservationExpired>) = "reservation_expired", Turn, ends, turn;
+    TurnLeaseStale(Box<TurnLeaseStale>) = "turn_lease_stale", Turn, ends, turn;
+    TurnClosed(Box<TurnClosed>) = "turn_closed", Turn, ends, turn;
+    Message(Message) = "message", Talk, begins;
+    NoteAdded(NoteAdded) = "note_added", Talk, begins;
+    NoteResolved(NoteResolved) = "note_resolved", Talk, begins;
+    ChildSpawned(Box<ChildSpawned>) = "child_spawned", Delegation, begins;
+    ChildStateChanged(Box<ChildStateChanged>) = "child_state", Delegation, ends;
+    LoanOpened(Box<LoanOpened>) = "loan_opened", Delegation, begins;
+    LoanReclaimed(Box<LoanReclaimed>) = "loan_reclaimed", Delegation, ends;
+    PeerAdded(PeerAdded) = "peer_added", Delegation, begins;
+    PeerRemoved(PeerRemoved) = "peer_removed", Delegation, begins;
+    DaemonStarted(DaemonStarted) = "daemon_started", System, ends;
+    LogRepaired(Box<LogRepaired>) = "log_repaired", System, ends, maybe turn;
+    ContextAdded(Box<ContextAdded>) = "context", Run, begins;
+    ContextCleared(ContextCleared) = "context_cleared", Run, begins;
+    PolicyChanged(Box<PolicyChanged>) = "policy_changed", System, begins;
 }
 
 impl Kind {
@@ -152,47 +192,6 @@ impl Kind {
             Kind::NoteAdded(_) | Kind::PolicyChanged(_) => true,
             Kind::CommandEnd(end) => end.address.is_some(),
             other => other.name().group().changes_metadata() && !other.ends_something(),
-        }
-    }
-
-    /// Returns the turn after this record, if it may change the turn.
-    #[must_use]
-    pub fn turn_after(&self) -> Option<&TurnState> {
-        match self {
-            Kind::SegmentStart(body) => Some(&body.turn_after),
-            Kind::MemberLeft(body) => body.turn_after.as_ref(),
-            Kind::MemberKicked(body) => body.turn_after.as_ref(),
-            Kind::TurnClaimed(body) => Some(&body.turn_after),
-            Kind::TurnReleased(body) => Some(&body.turn_after),
-            Kind::TurnAssigned(body) => Some(&body.turn_after),
-            Kind::TurnTaken(body) => Some(&body.turn_after),
-            Kind::TurnSurrendered(body) => Some(&body.turn_after),
-            Kind::ReservationExpired(body) => Some(&body.turn_after),
-            Kind::TurnLeaseStale(body) => Some(&body.turn_after),
-            Kind::TurnClosed(body) => Some(&body.turn_after),
-            Kind::LogRepaired(body) => body.turn_after.as_ref(),
-            Kind::SegmentEnd(_)
-            | Kind::CommandBegin(_)
-            | Kind::CommandEnd(_)
-            | Kind::Snapshot(_)
-            | Kind::RecordingStarted(_)
-            | Kind::RepairStarted(_)
-            | Kind::RecordingEnded(_)
-            | Kind::MemberJoined(_)
-            | Kind::AgentSuperseded(_)
-            | Kind::Message(_)
-            | Kind::NoteAdded(_)
-            | Kind::NoteResolved(_)
-            | Kind::ChildSpawned(_)
-            | Kind::ChildStateChanged(_)
-            | Kind::LoanOpened(_)
-            | Kind::LoanReclaimed(_)
-            | Kind::PeerAdded(_)
-            | Kind::PeerRemoved(_)
-            | Kind::DaemonStarted(_)
-            | Kind::ContextAdded(_)
-            | Kind::ContextCleared(_)
-            | Kind::PolicyChanged(_) => None,
         }
     }
 
@@ -275,48 +274,6 @@ impl Kind {
             | Kind::LogRepaired(_)
             | Kind::ContextCleared(_)
             | Kind::PolicyChanged(_) => Ok(()),
-        }
-    }
-
-    /// Returns whether the record may be written when the disk is nearly full. True for records
-    /// that end, give back or repair something; false for those that begin something.
-    #[must_use]
-    pub const fn ends_something(&self) -> bool {
-        match self {
-            Kind::SegmentEnd(_)
-            | Kind::CommandEnd(_)
-            | Kind::RecordingEnded(_)
-            | Kind::MemberLeft(_)
-            | Kind::MemberKicked(_)
-            | Kind::TurnReleased(_)
-            | Kind::TurnTaken(_)
-            | Kind::TurnSurrendered(_)
-            | Kind::ReservationExpired(_)
-            | Kind::TurnLeaseStale(_)
-            | Kind::TurnClosed(_)
-            | Kind::ChildStateChanged(_)
-            | Kind::LoanReclaimed(_)
-            | Kind::DaemonStarted(_)
-            | Kind::LogRepaired(_) => true,
-            Kind::SegmentStart(_)
-            | Kind::CommandBegin(_)
-            | Kind::Snapshot(_)
-            | Kind::RecordingStarted(_)
-            | Kind::RepairStarted(_)
-            | Kind::MemberJoined(_)
-            | Kind::AgentSuperseded(_)
-            | Kind::TurnClaimed(_)
-            | Kind::TurnAssigned(_)
-            | Kind::Message(_)
-            | Kind::NoteAdded(_)
-            | Kind::NoteResolved(_)
-            | Kind::ChildSpawned(_)
-            | Kind::LoanOpened(_)
-            | Kind::PeerAdded(_)
-            | Kind::PeerRemoved(_)
-            | Kind::ContextAdded(_)
-            | Kind::ContextCleared(_)
-            | Kind::PolicyChanged(_) => false,
         }
     }
 }

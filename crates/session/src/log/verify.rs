@@ -1,7 +1,7 @@
 //! The rules of a log as a whole, checked record by record in one pass.
 
 use super::check::{Illegal, legal_turn};
-use super::kind::{CommandId, Kind, Outcome, RepairCause, StartReason};
+use super::kind::{CommandId, Kind, Outcome, RepairCause};
 use super::record::Record;
 use crate::turn::TurnState;
 use std::collections::BTreeMap;
@@ -125,8 +125,7 @@ impl Verifier {
             self.find(Finding::Sequence { expected, found: seq });
         }
         self.boundary(record);
-        let begins = matches!(&record.kind, Kind::SegmentStart(start)
-            if matches!(start.reason, StartReason::Open | StartReason::Restore));
+        let begins = matches!(&record.kind, Kind::SegmentStart(start) if start.reason.begins_lifetime());
         let lifetime = lifetime + u32::from(begins);
         if record.lifetime != lifetime {
             self.find(Finding::Lifetime { seq, expected: lifetime, found: record.lifetime });

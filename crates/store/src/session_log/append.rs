@@ -177,10 +177,7 @@ impl SessionLog {
         start: stickpin_session::log::SegmentStart,
     ) -> Result<()> {
         let files = Arc::clone(&self.store.files);
-        let lifetime = match start.reason {
-            StartReason::Open | StartReason::Restore => self.meta.lifetime + 1,
-            StartReason::Rotate | StartReason::Revoke | StartReason::Migrate => self.meta.lifetime,
-        };
+        let lifetime = self.meta.lifetime + u32::from(start.reason.begins_lifetime());
         let mut record = self.record(origin, Kind::SegmentStart(Box::new(start)));
         record.lifetime = lifetime;
         self.fits(&record)?;

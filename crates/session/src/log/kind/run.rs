@@ -24,6 +24,17 @@ pub enum StartReason {
     Migrate,
 }
 
+impl StartReason {
+    /// Returns whether a segment that begins for this reason begins a lifetime.
+    #[must_use]
+    pub const fn begins_lifetime(self) -> bool {
+        match self {
+            Self::Open | Self::Restore => true,
+            Self::Rotate | Self::Revoke | Self::Migrate => false,
+        }
+    }
+}
+
 /// The first record of a segment, with everything needed to understand the records after it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
