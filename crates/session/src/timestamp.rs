@@ -1,7 +1,7 @@
 //! Timestamps in wall time, as stored in the log and the metadata: for display, never for
 //! deadlines.
 
-use chrono::{DateTime, NaiveDate, SecondsFormat, Utc};
+use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 use std::str::FromStr;
@@ -45,26 +45,10 @@ impl FromStr for Timestamp {
     type Err = InvalidTimestamp;
 
     fn from_str(text: &str) -> Result<Self, InvalidTimestamp> {
-        let bytes = text.as_bytes();
-        if bytes.len() != 24 || bytes[23] != b'Z' {
-            return Err(InvalidTimestamp);
-        }
-        for (at, mark) in [(4, b'-'), (7, b'-'), (10, b'T'), (13, b':'), (16, b':'), (19, b'.')] {
-            if bytes[at] != mark {
-                return Err(InvalidTimestamp);
-            }
-        }
-        let number = |from: usize, to: usize| {
-            bytes[from..to].iter().try_fold(0, |n, b| match b {
-                b'0'..=b'9' => Ok(n * 10 + u32::from(b - b'0')),
-                _ => Err(InvalidTimestamp),
-            })
-        };
-        let year = number(0, 4)?.cast_signed();
-        let date = NaiveDate::from_ymd_opt(year, number(5, 7)?, number(8, 10)?).ok_or(InvalidTimestamp)?;
-        let (hour, minute, second) = (number(11, 13)?, number(14, 16)?, number(17, 19)?);
-        let at = date.and_hms_milli_opt(hour, minute, second, number(20, 23)?).ok_or(InvalidTimestamp)?;
-        u64::try_from(at.and_utc().timestamp_millis()).map(Self).map_err(|_| InvalidTimestamp)
+        let at = DateTime::parse_from_rfc3339(text).map_err(|_| InvalidTimestamp)?;
+        let at = u64::try_from(at.timestamp_millis()).map(Self).map_err(|_| InvalidTimestamp)?;
+        // Only the form that is written: not another offset, nor another number of digits.
+        if at.to_string() == text { Ok(at) } else { Err(InvalidTimestamp) }
     }
 }
 
@@ -76,19 +60,7 @@ impl Serialize for Timestamp {
 
 impl<'de> Deserialize<'de> for Timestamp {
     fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
-        struct Text;
-        impl de::Visitor<'_> for Text {
-            type Value = Timestamp;
-
-            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-                f.write_str("a timestamp")
-            }
-
-            fn visit_str<E: de::Error>(self, text: &str) -> Result<Timestamp, E> {
-                text.parse().map_err(E::custom)
-            }
-        }
-        deserializer.deserialize_str(Text)
+        String::deserialize(deserializer)?.parse().map_err(de::Error::custom)
     }
 }
 
