@@ -9,10 +9,11 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 
 /// The stored state of a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Status {
     /// No record is committed yet.
+    #[default]
     Pending,
     /// The session is open.
     Open,
@@ -85,7 +86,7 @@ pub struct OpenRecording {
 }
 
 /// The metadata of a session.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionMeta {
     /// The version of this format; other versions are refused.
@@ -162,35 +163,7 @@ impl SessionMeta {
     /// Creates the metadata of a session without records. Only [`Self::fold`] changes it.
     #[must_use]
     pub fn pending(name: impl Into<String>, at: Timestamp) -> Self {
-        Self {
-            v: Self::VERSION,
-            name: name.into(),
-            session_uid: String::new(),
-            platform: String::new(),
-            lifetime: 0,
-            status: Status::Pending,
-            active: None,
-            applied_seq: 0,
-            manifest: Arguments::default(),
-            targets: Vec::new(),
-            base_scope: BaseScope::default(),
-            turn: TurnState::default(),
-            members: Vec::new(),
-            policy: Policy::default(),
-            parent: None,
-            children: Vec::new(),
-            loans: Vec::new(),
-            reclaimed: Vec::new(),
-            peers: BTreeSet::new(),
-            open_notes: OpenNotes::default(),
-            open_commands: Vec::new(),
-            recording: None,
-            last_command: None,
-            last_snapshot_generation: None,
-            last_snapshot_blob: None,
-            created_at: at,
-            updated_at: at,
-        }
+        Self { v: Self::VERSION, name: name.into(), created_at: at, updated_at: at, ..Self::default() }
     }
 
     /// Returns the number of unresolved notes.
