@@ -133,7 +133,6 @@ pub(crate) fn of_scope(e: ScopeError) -> Error {
             (ErrorCode::LoanConflict, json!({ "session": holder, "rule": rule }))
         }
         ScopeError::NoSuchSession(_) => (ErrorCode::SessionNotFound, Value::Null),
-        ScopeError::NoSuchLoan(_) => (ErrorCode::LoanNotFound, Value::Null),
         ScopeError::LoanCycle { .. } => (ErrorCode::LoanConflict, Value::Null),
     };
     Error::new(code, e.to_string()).details(details).caused_by(e)

@@ -132,7 +132,7 @@ impl Loans<'_> {
         let mut next = None;
         for loan in loans {
             let Some(at) = &loan.expires_mono else { continue };
-            if at.boot_id == now.boot_id && now.mono_ms < at.mono_ms {
+            if !now.has_passed(at) {
                 let left = Duration::from_millis(at.mono_ms - now.mono_ms);
                 next = Some(next.map_or(left, |known: Duration| known.min(left)));
                 continue;

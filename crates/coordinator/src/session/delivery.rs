@@ -15,7 +15,7 @@ impl SessionAuthority {
         let turn = &state.log.meta().turn;
         let granted = turn.owner.as_ref() == Some(agent) && !turn.grant.delivered;
         if granted {
-            let amended = deadlines::acknowledged(turn);
+            let amended = deadlines::with_delivery(turn, true);
             store(&mut state, amended);
         }
         granted
@@ -28,7 +28,7 @@ pub(crate) fn take_back_grant(session: &SessionAuthority, agent: &AgentId) {
     let mut state = session.lock();
     let turn = &state.log.meta().turn;
     if turn.owner.as_ref() == Some(agent) && turn.grant.delivered {
-        let amended = deadlines::unacknowledged(turn);
+        let amended = deadlines::with_delivery(turn, false);
         store(&mut state, amended);
     }
 }

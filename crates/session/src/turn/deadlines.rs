@@ -46,16 +46,10 @@ pub fn after_command(turn: &TurnState, policy: &Policy, now: &Now) -> TurnState 
     TurnState { pending_handoff_seq: None, grant, lease: Some(now.lease(ttl_ms)), ..turn.clone() }
 }
 
-/// Returns the turn after its adapter acknowledged the grant.
+/// Returns the turn with the note whether the adapter of its owner has the grant.
 #[must_use]
-pub fn acknowledged(turn: &TurnState) -> TurnState {
-    TurnState { grant: Grant { delivered: true, ..turn.grant }, ..turn.clone() }
-}
-
-/// Returns the turn after its adapter ended without having read the grant that was sent to it.
-#[must_use]
-pub fn unacknowledged(turn: &TurnState) -> TurnState {
-    TurnState { grant: Grant { delivered: false, ..turn.grant }, ..turn.clone() }
+pub fn with_delivery(turn: &TurnState, delivered: bool) -> TurnState {
+    TurnState { grant: Grant { delivered, ..turn.grant }, ..turn.clone() }
 }
 
 /// Returns the change that is due because of the time, if any. Call this function again after each

@@ -406,7 +406,7 @@ pub fn close(s: Situation<'_>) -> Transition {
 
 /// Returns the turn of a reopened session: idle, with its previous turn number.
 #[must_use]
-pub fn reopened(turn: &TurnState) -> TurnState {
+pub fn reopen(turn: &TurnState) -> TurnState {
     TurnState { turn_id: turn.turn_id, ..TurnState::default() }
 }
 

@@ -4,7 +4,7 @@
 //! `observe` is shared between lender and borrower. `act` and `admin` are exclusive: at any time at
 //! most one session has them for a target within given limits.
 
-use super::{BaseScope, Constraint, Loan, LoanId, LoanState, Now, ScopeRule, TargetId, TargetSelector, Verb};
+use super::{BaseScope, Constraint, Loan, LoanId, LoanState, ScopeRule, TargetId, TargetSelector, Verb};
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
@@ -55,9 +55,6 @@ pub enum ScopeError {
     /// No session has this name.
     #[error("no session named {0}")]
     NoSuchSession(String),
-    /// No loan has this id.
-    #[error("no loan {0}")]
-    NoSuchLoan(LoanId),
     /// A session cannot lend to itself or to a session that it borrows from.
     #[error("session {lender} cannot lend to {borrower}")]
     LoanCycle {
@@ -125,25 +122,16 @@ impl Constraint {
         [&self.origins, &self.packages, &self.window_roles]
     }
 
-    /// Returns whether the limits are known to hold for `facts`.
-    fn admits(&self, facts: &Facts) -> bool {
+    /// Returns whether the limits hold for `facts`. A limit holds for an unknown fact if
+    /// `if_unknown` says so.
+    fn admits(&self, facts: &Facts, if_unknown: bool) -> bool {
         let known = [&facts.origin, &facts.package, &facts.window_role];
         let names = self.names().into_iter().zip(known).all(|(allowed, fact)| match (allowed, fact) {
             (None, _) => true,
             (Some(allowed), Some(fact)) => allowed.contains(fact),
-            (Some(_), None) => false,
+            (Some(_), None) => if_unknown,
         });
         // Folder limits do not apply to an action that touches no file.
-        let within = |roots: &BTreeSet<String>, file: &str| roots.iter().any(|root| is_within(file, root));
-        names && self.file_roots.as_ref().zip(facts.file.as_deref()).is_none_or(|(r, f)| within(r, f))
-    }
-
-    /// Returns whether the limits could hold for `facts`, where an unknown fact could be anything.
-    fn may_admit(&self, facts: &Facts) -> bool {
-        let known = [&facts.origin, &facts.package, &facts.window_role];
-        let names = self.names().into_iter().zip(known).all(|(limit, fact)| {
-            limit.as_ref().zip(fact.as_ref()).is_none_or(|(limit, fact)| limit.contains(fact))
-        });
         let roots = self.file_roots.as_ref().zip(facts.file.as_deref());
         names && roots.is_none_or(|(roots, file)| roots.iter().any(|root| is_within(file, root)))
     }
@@ -190,12 +178,14 @@ impl ScopeRule {
         }
     }
 
+    /// Returns whether the rule is known to cover an action.
     fn allows(&self, verb: Verb, target: &TargetId, facts: &Facts) -> bool {
-        self.verbs.contains(&verb) && self.selects(target) && limits(self).admits(facts)
+        self.verbs.contains(&verb) && self.selects(target) && limits(self).admits(facts, false)
     }
 
+    /// Returns whether the rule could cover an action, where an unknown fact could be anything.
     fn may_concern(&self, verb: Verb, target: &TargetId, facts: &Facts) -> bool {
-        self.verbs.contains(&verb) && self.selects(target) && limits(self).may_admit(facts)
+        self.verbs.contains(&verb) && self.selects(target) && limits(self).admits(facts, true)
     }
 
     fn covers(&self, other: &Self) -> bool {
@@ -358,8 +348,8 @@ impl Ledger {
         (own.targets.contains(target) && allows(&own.scope.allow)) || self.loans.values().any(borrowed)
     }
 
-    /// Opens a loan, pending until [`activate`](Self::activate). All rules must be within the
-    /// lender's own scope, or all within a single loan to the lender. Sets `parent_loan`.
+    /// Opens a loan, pending until it is restored as active. All rules must be within the lender's
+    /// own scope, or all within a single loan to the lender. Sets `parent_loan`.
     ///
     /// # Errors
     /// Returns [`ScopeError::LoanNotSubset`], [`ScopeError::LoanConflict`],
@@ -411,28 +401,6 @@ impl Ledger {
             || self.loans.values().any(|l| l.borrower == session && self.borrows_from(&l.lender, other))
     }
 
-    /// Gives the scope of a pending loan to its borrower, which is now open.
-    ///
-    /// # Errors
-    /// Returns [`ScopeError::NoSuchLoan`].
-    pub fn activate(&mut self, id: &LoanId) -> Result<&Loan, ScopeError> {
-        self.set_state(id, LoanState::Active)
-    }
-
-    /// Stops the borrower from acting while its last command finishes.
-    ///
-    /// # Errors
-    /// Returns [`ScopeError::NoSuchLoan`].
-    pub fn begin_reclaim(&mut self, id: &LoanId) -> Result<&Loan, ScopeError> {
-        self.set_state(id, LoanState::Reclaiming)
-    }
-
-    fn set_state(&mut self, id: &LoanId, state: LoanState) -> Result<&Loan, ScopeError> {
-        let loan = self.loans.get_mut(id).ok_or_else(|| ScopeError::NoSuchLoan(id.clone()))?;
-        loan.state = state;
-        Ok(loan)
-    }
-
     /// Ends a loan and returns the scope to its lender. Loans that the borrower made from it pass
     /// to the lender, so that their work continues; with `cascade`, they end too. Ending a loan
     /// that has ended changes nothing.
@@ -464,12 +432,5 @@ impl Ledger {
         }
         ended.state = LoanState::Reclaimed;
         reclaimed.ended.push(ended);
-    }
-
-    /// Returns the loans that expired or were opened before a reboot.
-    #[must_use]
-    pub fn expired(&self, now: &Now) -> Vec<LoanId> {
-        let over = |loan: &&Loan| loan.expires_mono.as_ref().is_some_and(|at| now.has_passed(at));
-        self.loans.values().filter(over).map(|loan| loan.loan_id.clone()).collect()
     }
 }

@@ -42,7 +42,9 @@ impl Now {
         self.display(&Deadline { mono_ms: lease.deadline_mono_ms, boot_id: lease.boot_id.clone() })
     }
 
-    pub(super) fn has_passed(&self, deadline: &Deadline) -> bool {
+    /// Returns whether a deadline is over, which it also is after a reboot.
+    #[must_use]
+    pub fn has_passed(&self, deadline: &Deadline) -> bool {
         self.boot_id != deadline.boot_id || self.mono_ms >= deadline.mono_ms
     }
 

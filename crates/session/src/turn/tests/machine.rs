@@ -274,7 +274,7 @@ fn expired_reservation_passes_on_and_keeps_the_handoff() {
 fn expired_lease_opens_a_takeover_and_revokes_nothing() {
     let mut room = Room::of(&["a", "b"]);
     room.claim("a").unwrap();
-    room.turn = acknowledged(&room.turn);
+    room.turn = with_delivery(&room.turn, true);
     assert_eq!(room.take("b", Takeover::default()), Err(TurnError::TakeoverNotAvailable { turn_id: 1 }));
     room.pass(900_000);
     assert_eq!(room.timers(), []);
@@ -305,7 +305,7 @@ fn second_takeover_at_the_same_time_is_refused() {
 fn silent_owner_is_idle_only_while_another_waits() {
     let mut room = Room::of(&["a", "b"]);
     room.claim("a").unwrap();
-    room.turn = acknowledged(&room.turn);
+    room.turn = with_delivery(&room.turn, true);
     room.pass(600_000);
     assert_eq!(label(room.situation()), Label::Owned);
     room.hint("b").waiting = true;
@@ -326,7 +326,7 @@ fn silent_owner_is_idle_only_while_another_waits() {
 fn gone_owner_surrenders_after_silence_only() {
     let mut room = Room::of(&["a", "b"]);
     room.claim("a").unwrap();
-    room.turn = acknowledged(&room.turn);
+    room.turn = with_delivery(&room.turn, true);
     room.hint("a").liveness = Liveness::Gone;
     room.pass(120_000);
     assert_eq!(room.timers(), [], "a harness may rotate its process");
@@ -408,7 +408,7 @@ fn closed_turn_reopens_with_its_number() {
     room.commit(to);
     assert_eq!(room.claim("a"), Err(TurnError::Closed));
     assert_eq!(room.enter("a"), Err(TurnError::Closed));
-    room.turn = reopened(&room.turn);
+    room.turn = reopen(&room.turn);
     room.claim("a").unwrap();
     assert_eq!(room.turn.turn_id, 2);
 }
@@ -515,7 +515,7 @@ fn run(room: &mut Room, op: &Op) {
         Op::Gone(a, gone) => {
             room.hint(NAMES[a]).liveness = if gone { Liveness::Gone } else { Liveness::Alive };
         }
-        Op::Ack => room.turn = acknowledged(&room.turn),
+        Op::Ack => room.turn = with_delivery(&room.turn, true),
         Op::Restart => room.turn = after_restart(&room.turn, &room.now),
         Op::Reboot => {
             room.now.boot_id.push('x');
