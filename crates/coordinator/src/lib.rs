@@ -83,8 +83,8 @@ pub use replies::{
 pub use resume::{Unfinished, drain_all, resume, store_deadlines};
 pub use retention::Dormant;
 pub use session::{
-    Admission, Assigned, Closing, ContextEntry, ContextPage, Conversations, Delivery, Ended, EventQuery,
-    Events, EventsOfAll, Joined, Kicked, MemberState, NewCommand, Note, Released, Sent, SessionAuthority,
+    Admission, Assigned, Closing, ContextEntry, ContextPage, Conversations, Delivery, EventQuery, Events,
+    EventsOfAll, Joined, Kicked, MemberState, NewCommand, Note, Released, Sent, SessionAuthority,
     SessionState, TakeOptions, TakeoverState, Talk, Ticket, WaitOptions, WaitReply, Waiter, with_unread,
 };
 pub use snapshots::{StoredTree, stored_tree};

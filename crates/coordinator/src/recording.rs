@@ -9,7 +9,7 @@ use std::sync::Arc;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{Kind, RecordedStep, RecordingEnded, RecordingStarted, Redacted, RepairStarted};
 use stickpin_session::turn::Now;
-use stickpin_store::{CommandOutcome, EndStatus, Origin, Phase, SessionLog};
+use stickpin_store::{CommandOutcome, Origin, Phase, SessionLog};
 
 /// The records of the recording of one session. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -98,10 +98,7 @@ impl RecordingLog {
                 address: None,
                 recorded: Some(step),
             };
-            match state.log.end(&origin, command, outcome) {
-                EndStatus::Persisted(_) => Ok(()),
-                EndStatus::NotPersisted(e) => Err(error::of_store(e)),
-            }
+            state.log.end(&origin, command, outcome).map(drop).map_err(error::of_store)
         })
     }
 

@@ -19,7 +19,7 @@ mod wait;
 pub(crate) use aging::{age, is_gone};
 pub use authority::SessionAuthority;
 pub(crate) use authority::{Shared, State};
-pub use commands::{Admission, Ended, NewCommand, Ticket};
+pub use commands::{Admission, NewCommand, Ticket};
 pub(crate) use commands::{drain, refuse_ambiguous};
 pub(crate) use commit::surrendered_by_reboot;
 pub use context::{ContextEntry, ContextPage, Conversations};

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant};
 use stickpin_session::Timestamp;
 use stickpin_session::log::{Arguments, Kind, PeerAdded, Redacted, Redactor, RefPin, StartReason, Via};
 use stickpin_session::turn::{AgentId, BaseScope, Policy};
-use stickpin_store::{CommandOutcome, EndStatus, NewCommand, Origin, SessionLog, Start, Store};
+use stickpin_store::{CommandOutcome, NewCommand, Origin, SessionLog, Start, Store};
 
 type Done<T = ()> = Result<T, Box<dyn Error>>;
 
@@ -116,10 +116,7 @@ fn commands(log: &mut SessionLog, now: Timestamp, count: u64) -> Done {
                 address: None,
                 recorded: None,
             };
-            match log.end(&me, id, outcome) {
-                EndStatus::Persisted(_) => Ok(()),
-                EndStatus::NotPersisted(error) => Err(error.into()),
-            }
+            Ok(log.end(&me, id, outcome).map(drop)?)
         })?;
     }
     row("session log: begin and end of a command", median(taken).as_secs_f64() * 1e3, "ms", "at most 0.2");

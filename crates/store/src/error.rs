@@ -151,25 +151,6 @@ impl StoreError {
         }
     }
 
-    /// Returns the error code for all front ends.
-    #[must_use]
-    pub const fn code(&self) -> &'static str {
-        match self {
-            Self::Io { .. } => "IO",
-            Self::Full { .. } => "STORAGE_FULL",
-            Self::Corrupt { .. } | Self::Gap { .. } => "LOG_CORRUPT",
-            Self::Version { .. } => "LOG_VERSION_UNSUPPORTED",
-            Self::MetaCorrupt { .. } => "META_CORRUPT",
-            Self::MetaTooLarge { .. } => "META_TOO_LARGE",
-            Self::ReadOnly { .. } => "LOG_READONLY",
-            Self::Missing(_) => "SESSION_NOT_FOUND",
-            Self::Exists(_) => "SESSION_EXISTS",
-            Self::Name(_) | Self::RecordTooLarge(_) | Self::NotDamaged { .. } => "INVALID_ARGS",
-            Self::BlobCorrupt(_) => "BLOB_CORRUPT",
-            Self::NotOpen(_) | Self::Illegal(_) => "INTERNAL",
-        }
-    }
-
     /// Returns the hint; empty if there is none.
     #[must_use]
     pub fn hint(&self) -> String {

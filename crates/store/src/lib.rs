@@ -20,7 +20,7 @@
 //! use stickpin_session::Timestamp;
 //! use stickpin_session::log::{Arguments, Redacted, Redactor, Via};
 //! use stickpin_session::turn::{AgentId, BaseScope, Policy};
-//! use stickpin_store::{CommandOutcome, EndStatus, NewCommand, Origin, SessionLog, Start, Store};
+//! use stickpin_store::{CommandOutcome, NewCommand, Origin, SessionLog, Start, Store};
 //!
 //! /// The kernel's secrets go here.
 //! struct NoSecrets;
@@ -63,7 +63,7 @@
 //!     address: None,
 //!     recorded: None,
 //! };
-//! assert!(matches!(log.end(&me, id, outcome), EndStatus::Persisted(3)));
+//! assert_eq!(log.end(&me, id, outcome)?, 3);
 //!
 //! // The daemon dies in the middle of the next one.
 //! log.begin(&me, command)?;
@@ -103,7 +103,7 @@ pub use migrate::Migrated;
 pub use recover::Diagnostic;
 pub use repair::Repaired;
 pub use session_log::{
-    Amendment, CommandOutcome, EndStatus, NewCommand, Opened, Origin, SessionLog, Start, found_damage, lags,
+    Amendment, CommandOutcome, NewCommand, Opened, Origin, SessionLog, Start, found_damage, lags,
     note_damage, scan,
 };
 pub use store::{Stamp, Store};

@@ -85,18 +85,23 @@ pub(crate) fn meta(files: &dyn Files, dir: &SessionDir) -> Result<(SessionMeta, 
     }
 }
 
+/// Copies the metadata to the quarantine before it is replaced.
+pub(crate) fn quarantine_meta(files: &dyn Files, dir: &SessionDir) -> Result<()> {
+    let path = dir.meta();
+    let bytes = files.read(&path, 0).map_err(|e| StoreError::io("read", &path, e))?;
+    quarantine(files, &dir.quarantine, &format!("{}-meta", dir.name), &bytes).map(drop)
+}
+
 /// Moves damaged metadata to the quarantine and replaces it with its previous version. Called
 /// before the metadata is written again, because that keeps the current file as the previous
 /// version.
 pub(crate) fn promote_previous(files: &dyn Files, dir: &SessionDir) -> Result<()> {
-    let path = dir.meta();
-    let bytes = files.read(&path, 0).map_err(|e| StoreError::io("read", &path, e))?;
-    quarantine(files, &dir.quarantine, &format!("{}-meta", dir.name), &bytes)?;
+    quarantine_meta(files, dir)?;
     let renamed = || {
-        files.rename(&dir.previous_meta(), &path)?;
+        files.rename(&dir.previous_meta(), &dir.meta())?;
         files.sync_dir(&dir.root)
     };
-    renamed().map_err(|e| StoreError::io("repair", &path, e))
+    renamed().map_err(|e| StoreError::io("repair", &dir.meta(), e))
 }
 
 /// Removes files that a crash left half-written.

@@ -5,7 +5,7 @@ mod commands;
 mod lifetime;
 mod open;
 
-pub use commands::{CommandOutcome, EndStatus, NewCommand};
+pub use commands::{CommandOutcome, NewCommand};
 pub use lifetime::Start;
 pub use open::Opened;
 

@@ -17,7 +17,7 @@ use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{CommandError, CommandId, RecordedStep, Redacted};
 use stickpin_session::turn::{AgentId, Fence, Now, TurnError, deadlines, machine};
-use stickpin_store::{Amendment, CommandOutcome, EndStatus, Origin};
+use stickpin_store::{Amendment, CommandOutcome, Origin};
 use tokio_util::sync::CancellationToken;
 
 pub use stickpin_store::NewCommand;
@@ -46,23 +46,12 @@ impl Ticket {
     pub fn record(&mut self, step: RecordedStep) {
         self.recorded = Some(step);
     }
-}
 
-impl Ticket {
     /// Returns the id of the command.
     #[must_use]
     pub fn command(&self) -> CommandId {
         self.command
     }
-}
-
-/// Whether the end of a command was recorded.
-#[derive(Debug)]
-pub enum Ended {
-    /// The end is in the log.
-    Logged,
-    /// The end could not be written. No further command may change the app until it is written.
-    NotPersisted(Error),
 }
 
 impl SessionAuthority {
@@ -192,9 +181,9 @@ impl SessionAuthority {
         failure: Option<CommandError>,
         generation: Option<u64>,
         address: Option<Redacted>,
-    ) -> Ended {
+    ) -> Result<()> {
         let Ticket { command, origin, began, recorded } = ticket;
-        let ended = self.change(|state, now| {
+        self.change(|state, now| {
             state.running.retain(|running| running.command != command);
             if let Some(seen) = origin.agent.as_ref().and_then(|agent| state.seen.get_mut(agent)) {
                 seen.at = now.mono_ms;
@@ -202,15 +191,8 @@ impl SessionAuthority {
             let duration_ms = now.mono_ms.saturating_sub(began);
             let outcome = CommandOutcome { error: failure, duration_ms, generation, address, recorded };
             let origin = Origin { ts: now.wall, ..origin };
-            match state.log.end(&origin, command, outcome) {
-                EndStatus::Persisted(_) => Ok(()),
-                EndStatus::NotPersisted(e) => Err(error::of_store(e)),
-            }
-        });
-        match ended {
-            Ok(()) => Ended::Logged,
-            Err(e) => Ended::NotPersisted(e),
-        }
+            state.log.end(&origin, command, outcome).map(drop).map_err(error::of_store)
+        })
     }
 }
 

@@ -140,7 +140,7 @@ async fn loan_that_expires_waits_for_the_command_that_uses_it() {
     assert_eq!((meta.loans.len(), meta.reclaimed[0].reason.as_str()), (0, "expired"));
     assert_eq!(child_states(&world.coordinator, "shop"), [("pay".to_owned(), ChildState::Stopped)]);
     assert_eq!(late_commands(&shop), [Some(ticket.command())], "its log says what was still running");
-    shop.end(ticket, None, None, None);
+    shop.end(ticket, None, None, None).unwrap();
     assert_eq!(permit(&world, &shop, &ada), Ok(()));
 }
 
@@ -192,7 +192,7 @@ async fn loan_of_a_session_that_closes_waits_for_the_command_that_uses_it() {
         assert_eq!(late_commands(&shop), [Some(command)], "{closes}");
         assert_eq!(borrowers(&world, "shop"), [""; 0], "{closes}");
         assert_eq!(world.coordinator.meta("pay").unwrap().0.status, Status::Closed, "{closes}");
-        shop.end(ticket, None, None, None);
+        shop.end(ticket, None, None, None).unwrap();
         let verified = world.coordinator.verify("shop").unwrap();
         assert!(verified.findings.is_empty(), "{closes}: {:?}", verified.findings);
     }
@@ -254,7 +254,7 @@ async fn a_child_whose_agent_reads_waits_or_runs_a_command_keeps_what_it_borrowe
             "reads" => {
                 for _ in 0..10 {
                     let read = shop.begin(&bob, None, press(), &running).unwrap();
-                    shop.end(read, None, Some(1), None);
+                    shop.end(read, None, Some(1), None).unwrap();
                     tokio::time::sleep(Duration::from_secs(60)).await;
                 }
             }
@@ -262,7 +262,7 @@ async fn a_child_whose_agent_reads_waits_or_runs_a_command_keeps_what_it_borrowe
                 let long = shop.begin(&bob, None, press(), &running).unwrap();
                 tokio::time::sleep(Duration::from_secs(600)).await;
                 assert_eq!(borrowers(&world, "shop"), ["pay"], "{how}");
-                shop.end(long, None, Some(1), None);
+                shop.end(long, None, Some(1), None).unwrap();
             }
             _ => {
                 let (shop, bob, cancel) = (Arc::clone(&shop), bob.clone(), cancel.clone());

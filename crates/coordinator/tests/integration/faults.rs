@@ -4,7 +4,7 @@ use crate::support::{World, act, agent, press, start};
 use std::collections::BTreeSet;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
-use stickpin_coordinator::{Ended, ListedState, Participant, Spawn, Start, WaitOptions};
+use stickpin_coordinator::{ListedState, Participant, Spawn, Start, WaitOptions};
 use stickpin_device::{Error, ErrorCode};
 use stickpin_session::log::StartReason;
 use stickpin_session::turn::{
@@ -40,7 +40,7 @@ async fn end_that_cannot_be_logged_stops_commands_until_it_is() {
     let admission = shop.admit(&ada, None, Duration::ZERO, &cancel).await.unwrap();
     let ticket = shop.begin(&ada, Some(admission), press(), &cancel).unwrap();
     world.files.set_full(true);
-    let Ended::NotPersisted(e) = shop.end(ticket, None, Some(1), None) else { panic!("it was written") };
+    let e = shop.end(ticket, None, Some(1), None).unwrap_err();
     assert_eq!(e.code, ErrorCode::StorageFull);
     assert_eq!(act(&shop, &ada).await, Err(ErrorCode::LogReadonly));
     assert_eq!(shop.meta().open_commands.len(), 1);
@@ -61,7 +61,7 @@ async fn end_that_was_never_logged_is_interrupted_by_the_next_host() {
     let admission = shop.admit(&ada, None, Duration::ZERO, &cancel).await.unwrap();
     let ticket = shop.begin(&ada, Some(admission), press(), &cancel).unwrap();
     world.files.set_full(true);
-    assert!(matches!(shop.end(ticket, None, Some(1), None), Ended::NotPersisted(_)));
+    shop.end(ticket, None, Some(1), None).unwrap_err();
     world.files.set_full(false);
     world.restart();
     let shop = world.coordinator.session("shop").unwrap();

@@ -26,7 +26,7 @@ async fn act_recorded(shop: &SessionAuthority, who: &Participant, step: Recorded
     let admission = shop.admit(who, None, Duration::ZERO, &cancel).await.unwrap();
     let mut ticket = shop.begin(who, Some(admission), press(), &cancel).unwrap();
     ticket.record(step);
-    shop.end(ticket, None, Some(1), None);
+    shop.end(ticket, None, Some(1), None).unwrap();
 }
 
 fn step(lines: &str) -> RecordingEvent {
@@ -257,6 +257,6 @@ async fn evidence_names_the_last_command_and_what_is_unfinished() {
         [CommandId::new(last_seq - 1)]
     );
     assert!(found.open_notes.is_empty() && found.dirty_loans.is_empty(), "{found:?}");
-    shop.end(ticket, None, None, None);
+    shop.end(ticket, None, None, None).unwrap();
     assert!(SessionEvidence::of(&shop).open_commands.is_empty());
 }

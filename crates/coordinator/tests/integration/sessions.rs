@@ -151,7 +151,7 @@ async fn the_last_address_survives_the_host_without_a_write_of_its_own() {
     let go = async |address: &'static str, failure: Option<CommandError>| {
         let admission = shop.admit(&ada, None, Duration::ZERO, &cancel).await.unwrap();
         let ticket = shop.begin(&ada, Some(admission), crate::support::press(), &cancel).unwrap();
-        shop.end(ticket, failure, None, Some(Redacted::literal(address)));
+        shop.end(ticket, failure, None, Some(Redacted::literal(address))).unwrap();
     };
     go("sim:shop/cart", None).await;
     world.restart();

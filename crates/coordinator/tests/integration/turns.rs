@@ -126,7 +126,7 @@ async fn a_takeover_drains_the_running_command_and_then_cancels_it() {
     let taken = granted(shop.take(&bob, options, &Plain).await.unwrap());
     assert!(taken.inflight.is_some() && cancel.is_cancelled());
     assert_eq!(began.elapsed(), Duration::from_secs(10));
-    shop.end(ticket, None, None, None);
+    shop.end(ticket, None, None, None).unwrap();
     let last = shop.records_after(0, 99).unwrap().last().cloned().unwrap();
     assert_eq!(last.turn_id, taken.turn_id - 1, "its end belongs to the turn that it began in");
 }
@@ -147,7 +147,7 @@ async fn takeover_leaves_the_reads_of_other_members_alone() {
     assert!(!cancel.is_cancelled(), "it reads on");
     let last = shop.records_after(0, 99).unwrap().last().cloned().unwrap();
     assert!(matches!(&last.kind, Kind::TurnTaken(taken) if taken.inflight.is_none()), "{last:?}");
-    shop.end(reads, None, None, None);
+    shop.end(reads, None, None, None).unwrap();
 }
 
 #[tokio::test(start_paused = true)]
@@ -521,7 +521,7 @@ async fn no_turn_is_granted_that_nothing_renews() {
     assert_eq!(act(&shop, &ada).await, Err(ErrorCode::GuardianUnavailable), "it holds the turn");
     assert_eq!(shop.meta().applied_seq, before, "nothing was begun");
     let read = shop.begin(&ada, None, press(), &CancellationToken::new()).unwrap();
-    shop.end(read, None, None, None);
+    shop.end(read, None, None, None).unwrap();
     assert!(!shop.state(None).unwrap().guardian.renewing);
 }
 
@@ -825,7 +825,7 @@ async fn commands_of_an_owner_keep_its_lease_and_bring_an_ended_one_back() {
     let runs = shop.begin(&ada, Some(admission), press(), &cancel).unwrap();
     tokio::time::sleep(Duration::from_secs(7_000)).await;
     assert_eq!(label(), Label::Owned, "its command runs");
-    shop.end(runs, None, None, None);
+    shop.end(runs, None, None, None).unwrap();
     tokio::time::sleep(Duration::from_secs(7_000)).await;
     assert_eq!(label(), Label::OwnerStale);
     act(&shop, &ada).await.unwrap();

@@ -11,7 +11,7 @@ use crate::run::arguments;
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_coordinator::{Admission, Closing, Coordinator, Ended, Participant, SessionAuthority, Start};
+use stickpin_coordinator::{Admission, Closing, Coordinator, Participant, SessionAuthority, Start};
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::agent::EnvAge;
 use stickpin_session::log::{
@@ -297,7 +297,7 @@ pub(crate) fn end(cx: &mut Cx, failed: Option<&Error>, step: Option<NewStep>) {
     let generation = live.as_ref().and_then(|live| live.session.generation()).map(|g| g.get());
     let address = live.and_then(|live| live.page.as_ref()).map(|page| page.url.clone());
     let address = address.filter(|url| !url.is_empty()).map(|url| Redacted::new(url, &redactor));
-    if let Ended::NotPersisted(e) = session.end(ticket, failure, generation, address) {
+    if let Err(e) = session.end(ticket, failure, generation, address) {
         cx.envelope.log_status = Some(LogStatus::EndNotPersisted);
         cx.warn(format!(
             "The end of this command could not be written to the session log, which accepts no further commands until it is: {e}."

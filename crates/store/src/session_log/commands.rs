@@ -1,11 +1,10 @@
 //! Commands and snapshots in the log.
 
 use super::{Origin, SessionLog};
-use crate::blobs;
 use crate::error::{Result, StoreError};
 use stickpin_session::log::{
     Arguments, CommandBegin, CommandEnd, CommandError, CommandId, Kind, Outcome, RecordedStep, Redacted,
-    RefPin, Snapshot,
+    RefPin,
 };
 
 /// A command that is about to run.
@@ -24,7 +23,7 @@ pub struct NewCommand {
 }
 
 /// How a command ended.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct CommandOutcome {
     /// The error; `None` if the command succeeded.
     pub error: Option<CommandError>,
@@ -36,16 +35,6 @@ pub struct CommandOutcome {
     pub address: Option<Redacted>,
     /// What the command contributed to the recording of its session.
     pub recorded: Option<RecordedStep>,
-}
-
-/// Whether the end of a command is in the log.
-#[derive(Debug)]
-pub enum EndStatus {
-    /// The record is in the log, under this `seq`.
-    Persisted(u64),
-    /// The command ended, but its end could not be written. The log is read-only until the end is
-    /// written or the session is opened again.
-    NotPersisted(StoreError),
 }
 
 impl SessionLog {
@@ -62,11 +51,15 @@ impl SessionLog {
         Ok(cmd_id)
     }
 
-    /// Records the end of a command. Never fails, because the outcome stands in any case: the
-    /// caller reports the outcome, and whether it is in the log.
-    pub fn end(&mut self, origin: &Origin, command: CommandId, outcome: CommandOutcome) -> EndStatus {
+    /// Records the end of a command, and returns the `seq` of the record. The outcome stands in any
+    /// case: the caller reports it, and whether it is in the log.
+    ///
+    /// # Errors
+    /// Returns an error if the end could not be written. The command has ended all the same, and the
+    /// log is read-only until the end is written or the session is opened again.
+    pub fn end(&mut self, origin: &Origin, command: CommandId, outcome: CommandOutcome) -> Result<u64> {
         let Some(open) = self.meta.open_commands.iter().find(|open| open.cmd_id == command) else {
-            return EndStatus::NotPersisted(StoreError::NotOpen(command));
+            return Err(StoreError::NotOpen(command));
         };
         let late = open.turn_id != self.meta.turn.turn_id;
         let CommandOutcome { error, duration_ms, generation, address, recorded } = outcome;
@@ -83,43 +76,14 @@ impl SessionLog {
             late,
             recorded,
         };
-        let kind = Kind::CommandEnd(end);
-        let mut kind = kind;
+        let mut kind = Kind::CommandEnd(end);
         let mut written = self.flush_ends().and_then(|()| self.commit(origin, kind.clone()));
         if let (Err(StoreError::MetaTooLarge { .. }), Kind::CommandEnd(end)) = (&written, &mut kind) {
             // The command has ended in any case; the address of the app stays the previous one.
             end.address = None;
             written = self.commit(origin, kind.clone());
         }
-        match written {
-            Ok(seq) => EndStatus::Persisted(seq),
-            Err(error) => {
-                self.pending_ends.push((origin.clone(), kind));
-                EndStatus::NotPersisted(error)
-            }
-        }
-    }
-
-    /// Stores a tree as a blob and records it as the current one.
-    ///
-    /// # Errors
-    /// Returns an error if the blob or the record cannot be written.
-    pub fn snapshot(
-        &mut self,
-        origin: &Origin,
-        generation: u64,
-        tree: &Redacted,
-        node_count: u64,
-    ) -> Result<u64> {
-        self.flush_ends()?;
-        let blob = match (tree.blob(), tree.text()) {
-            (Some(blob), _) => blob.clone(),
-            (None, text) => {
-                let text = text.unwrap_or_default().as_bytes();
-                blobs::put(&*self.store.files, &self.dir.blobs(), &self.unsynced, text)?
-            }
-        };
-        self.commit(origin, Kind::Snapshot(Snapshot { generation, blob, node_count }))
+        written.inspect_err(|_| self.pending_ends.push((origin.clone(), kind)))
     }
 
     /// Writes the ends of commands that could not be written earlier.

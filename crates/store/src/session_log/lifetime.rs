@@ -14,7 +14,7 @@ use stickpin_session::log::{
     Arguments, Kind, LogRepaired, Parent, RepairCause, SegmentEnd, SegmentStart, SessionMeta, StartReason,
     Status,
 };
-use stickpin_session::turn::{BaseScope, Policy, TargetRef, TurnPhase, TurnState};
+use stickpin_session::turn::{BaseScope, Policy, TargetRef, TurnPhase, TurnState, machine};
 
 /// The initial values of a lifetime.
 #[derive(Debug, Clone, PartialEq)]
@@ -113,7 +113,7 @@ impl SessionLog {
         }
         let turn = &self.meta.turn;
         let turn_after = match turn.state {
-            TurnPhase::Closed => TurnState { turn_id: turn.turn_id, ..TurnState::default() },
+            TurnPhase::Closed => machine::reopen(turn),
             _ => turn.clone(),
         };
         let Start { platform, manifest, policy, targets, base_scope } = start;
@@ -149,11 +149,7 @@ impl SessionLog {
         let dir = store.dir(name)?;
         match recover::meta(&*store.files, &dir) {
             Err(StoreError::Missing(_)) => {}
-            Err(StoreError::MetaCorrupt { path, .. }) => {
-                let bytes = store.files.read(&path, 0).map_err(|e| StoreError::io("read", &path, e))?;
-                let what = format!("{name}-meta");
-                crate::atomic::quarantine(&*store.files, &dir.quarantine, &what, &bytes)?;
-            }
+            Err(StoreError::MetaCorrupt { .. }) => recover::quarantine_meta(&*store.files, &dir)?,
             Err(e) => return Err(e),
             Ok(_) => return Err(StoreError::Exists(name.to_owned())),
         }

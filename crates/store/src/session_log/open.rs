@@ -99,10 +99,7 @@ impl SessionLog {
 
     /// Continues from the log if it lacks records that the metadata contains.
     fn fall_back(&mut self, (seq, lifetime, turn_id): (u64, u32, u64), now: Timestamp) -> Result<()> {
-        let path = self.dir.meta();
-        let bytes = self.store.files.read(&path, 0).map_err(|e| StoreError::io("read", &path, e))?;
-        let what = format!("{}-meta", self.dir.name);
-        quarantine(&*self.store.files, &self.dir.quarantine, &what, &bytes)?;
+        recover::quarantine_meta(&*self.store.files, &self.dir)?;
         (self.meta.applied_seq, self.meta.lifetime) = (seq, lifetime);
         self.meta.open_commands.retain(|open| open.cmd_id.seq() <= seq);
         self.meta.recording = self.meta.recording.filter(|recording| recording.first_seq <= seq);

@@ -1,5 +1,6 @@
 //! Faults F23, F24 and F25, acceptance test 9: the disk is full.
 
+use crate::support::Code;
 use crate::support::memory::MemoryFiles;
 use crate::support::{
     NAME, at, claim, command, done, folded, join, message, meta_path, origin, records, release, reopen,
@@ -9,7 +10,7 @@ use stickpin_session::log::{
     CommandEnd, Kind, NoteAdded, PolicyChanged, RecordedStep, Redacted, SessionMeta,
 };
 use stickpin_session::turn::{ScopeRule, TargetSelector, Verb};
-use stickpin_store::{CommandOutcome, EndStatus, Opened, SessionLog, Store, StoreError};
+use stickpin_store::{CommandOutcome, Opened, SessionLog, Store};
 
 fn opened(files: &MemoryFiles) -> SessionLog {
     let store = store(files).unwrap();
@@ -54,7 +55,7 @@ fn command_that_ended_uses_the_room_that_was_set_aside() {
     let mut log = opened(&files);
     let id = log.begin(&origin(1), command()).unwrap();
     leave(&files, 5);
-    assert!(matches!(log.end(&origin(1), id, done()), EndStatus::Persisted(_)));
+    log.end(&origin(1), id, done()).unwrap();
     assert_eq!(log.begin(&origin(1), command()).unwrap_err().code(), "STORAGE_FULL");
 }
 
@@ -65,7 +66,7 @@ fn end_that_cannot_be_logged_stops_further_commands() {
     let mut log = opened(&files);
     let id = log.begin(&origin(1), command()).unwrap();
     files.set_capacity(Some(10));
-    let EndStatus::NotPersisted(error) = log.end(&origin(1), id, done()) else { panic!("it fit") };
+    let error = log.end(&origin(1), id, done()).unwrap_err();
     assert_eq!(error.code(), "STORAGE_FULL");
     assert!(log.read_only().is_some());
     assert_eq!(log.begin(&origin(1), command()).unwrap_err().code(), "LOG_READONLY");
@@ -75,7 +76,7 @@ fn end_that_cannot_be_logged_stops_further_commands() {
     log.maintain().unwrap();
     assert_eq!(log.read_only(), None);
     let next = log.begin(&origin(1), command()).unwrap();
-    assert!(matches!(log.end(&origin(1), next, done()), EndStatus::Persisted(_)));
+    log.end(&origin(1), next, done()).unwrap();
     let ends = |files: &MemoryFiles| -> Vec<String> {
         let of = |kind: &Kind| match kind {
             Kind::CommandEnd(end) if end.cmd_id == id => Some(format!("{:?}", end.outcome)),
@@ -105,11 +106,11 @@ fn step_that_cannot_be_logged_is_written_with_the_next() {
     let recorded = |lines| CommandOutcome { recorded: Some(RecordedStep::Lines(text(lines))), ..done() };
     let id = log.begin(&origin(1), command()).unwrap();
     files.set_capacity(Some(10));
-    assert!(matches!(log.end(&origin(1), id, recorded("a\n")), EndStatus::NotPersisted(_)));
+    log.end(&origin(1), id, recorded("a\n")).unwrap_err();
     assert_eq!(steps(&files), Vec::<String>::new());
     files.set_capacity(None);
     let id = log.begin(&origin(1), command()).unwrap();
-    assert!(matches!(log.end(&origin(1), id, recorded("b\n")), EndStatus::Persisted(_)));
+    log.end(&origin(1), id, recorded("b\n")).unwrap();
     assert_eq!(steps(&files), ["a\n", "b\n"]);
 }
 
@@ -157,7 +158,7 @@ fn metadata_that_cannot_be_replaced_keeps_its_old_content() {
     // Space for the record, but not for the metadata.
     leave(&files, 900);
     log.append(&origin(1), join(1)).unwrap();
-    assert_eq!(log.meta_fault().map(StoreError::code), Some("STORAGE_FULL"));
+    assert_eq!(log.meta_fault().map(Code::code), Some("STORAGE_FULL"));
     assert_eq!(files.content(&meta_path()), old);
     assert_eq!(log.meta().members.len(), 1);
     let copy = opened_copy(&files);
@@ -219,8 +220,7 @@ fn notes_scope_rules_and_addresses_count_as_metadata() {
     let before = log.meta().targets.clone();
     let id = log.begin(&origin(1), command()).unwrap();
     let address = Some(Redacted::literal(LONG));
-    let ended = log.end(&origin(1), id, CommandOutcome { address, ..done() });
-    assert!(matches!(ended, EndStatus::Persisted(_)), "{ended:?}");
+    log.end(&origin(1), id, CommandOutcome { address, ..done() }).unwrap();
     assert_eq!((&log.meta().targets, log.meta().open_commands.len()), (&before, 0));
     assert!(log.meta_fault().is_none() && size(&log) <= SessionMeta::MAX_BYTES);
 }

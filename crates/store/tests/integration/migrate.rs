@@ -1,5 +1,6 @@
 //! `log migrate`: from an earlier version to the current one, with the original kept.
 
+use crate::support::Code as _;
 use crate::support::memory::MemoryFiles;
 use crate::support::{
     NAME, STATE, claim, command, done, message, origin, records, reopen, segment, start, store,
@@ -15,7 +16,7 @@ fn written() -> MemoryFiles {
     log.append(&origin(1), claim(1, 1)).unwrap();
     log.append(&origin(1), message("Zoë ☃")).unwrap();
     let id = log.begin(&origin(1), command()).unwrap();
-    log.end(&origin(1), id, done());
+    log.end(&origin(1), id, done()).unwrap();
     log.sync().unwrap();
     files
 }

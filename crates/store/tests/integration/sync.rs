@@ -105,9 +105,9 @@ fn commands_and_messages_sync_nothing_and_turns_sync_all_before_them() {
     let syncs = || counts.syncs.load(Ordering::SeqCst);
     let before = syncs();
     let id = log.begin(&origin(1), command()).unwrap();
-    log.end(&origin(1), id, done());
+    log.end(&origin(1), id, done()).unwrap();
     log.append(&origin(1), message("hello")).unwrap();
-    log.snapshot(&origin(1), 7, &Redacted::literal("a tree"), 1).unwrap();
+    support::snapshot(&mut log, &origin(1), "a tree", 1).unwrap();
     assert_eq!((syncs() - before, log.is_synced()), (0, false));
     log.append(&origin(1), claim(1, 1)).unwrap();
     // The blob, the log, and then the metadata.
@@ -122,7 +122,7 @@ fn recorded_commands_are_on_disk_before_their_answer() {
     let id = log.begin(&origin(1), command()).unwrap();
     let before = counts.syncs.load(Ordering::SeqCst);
     let recorded = Some(RecordedStep::Lines(Redacted::literal("press text=Cart\n")));
-    log.end(&origin(1), id, CommandOutcome { recorded, ..done() });
+    log.end(&origin(1), id, CommandOutcome { recorded, ..done() }).unwrap();
     assert_eq!((counts.syncs.load(Ordering::SeqCst) - before, log.is_synced()), (1, true));
 }
 

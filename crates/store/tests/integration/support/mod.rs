@@ -8,15 +8,14 @@ use std::sync::Arc;
 use stickpin_session::Timestamp;
 use stickpin_session::log::{
     Arguments, CommandId, Kind, MemberJoined, Message, MessageHint, Record, Redacted, Redactor,
-    ReleaseReason, SessionMeta, StartReason, TurnClaimed, TurnClosed, TurnReleased, TurnTaken, Via,
+    ReleaseReason, SessionMeta, Snapshot, StartReason, TurnClaimed, TurnClosed, TurnReleased, TurnTaken, Via,
 };
 use stickpin_session::turn::{
     AgentId, BaseScope, ClaimReason, Grant, Lease, LeaseId, Member, MemberKind, MemberRole, Policy,
     TakeReason, TurnPhase, TurnState, WaitMode,
 };
 use stickpin_store::{
-    CommandOutcome, EndStatus, NewCommand, Opened, Origin, Phase, Result, SessionLog, Start, Store,
-    StoreError,
+    Blobs, CommandOutcome, NewCommand, Opened, Origin, Phase, Result, SessionLog, Start, Store, StoreError,
 };
 
 pub const STATE: &str = "/state";
@@ -51,6 +50,28 @@ pub fn start() -> Start {
         policy: Policy::default(),
         targets: Vec::new(),
         base_scope: BaseScope::default(),
+    }
+}
+
+/// Errors by name, where a test compares only that.
+pub trait Code {
+    fn code(&self) -> &'static str;
+}
+
+impl Code for StoreError {
+    fn code(&self) -> &'static str {
+        match self {
+            Self::Full { .. } => "STORAGE_FULL",
+            Self::Corrupt { .. } | Self::Gap { .. } => "LOG_CORRUPT",
+            Self::Version { .. } => "LOG_VERSION_UNSUPPORTED",
+            Self::MetaCorrupt { .. } => "META_CORRUPT",
+            Self::MetaTooLarge { .. } => "META_TOO_LARGE",
+            Self::ReadOnly { .. } => "LOG_READONLY",
+            Self::Missing(_) => "SESSION_NOT_FOUND",
+            Self::Exists(_) => "SESSION_EXISTS",
+            Self::BlobCorrupt(_) => "BLOB_CORRUPT",
+            _ => "other",
+        }
     }
 }
 
@@ -162,6 +183,12 @@ pub struct Script {
     pub ended: Vec<(CommandId, u64)>,
 }
 
+/// Stores a tree and records it, as the coordinator does.
+pub fn snapshot(log: &mut SessionLog, origin: &Origin, tree: &str, node_count: u64) -> Result<u64> {
+    let blob = Blobs::of(log).put(tree.as_bytes())?;
+    log.append(origin, Kind::Snapshot(Snapshot { generation: 7, blob, node_count }))
+}
+
 impl Script {
     /// Runs until an operation fails.
     pub fn run(&mut self, store: &Store) -> Result<SessionLog> {
@@ -172,8 +199,7 @@ impl Script {
         }
         self.append(&mut log, 0, claim(1, 0))?;
         self.command(&mut log, 0)?;
-        let tree = text(&"a tree ".repeat(10));
-        let seq = log.snapshot(&origin(0), 7, &tree, 2)?;
+        let seq = snapshot(&mut log, &origin(0), &"a tree ".repeat(10), 2)?;
         self.note(&log, seq);
         self.append(&mut log, 1, message(&"a message ".repeat(20)))?;
         self.append(&mut log, 0, release(1))?;
@@ -216,14 +242,10 @@ impl Script {
     }
 
     fn end(&mut self, log: &mut SessionLog, n: u64, id: CommandId) -> Result<()> {
-        match log.end(&origin(n), id, done()) {
-            EndStatus::Persisted(seq) => {
-                self.note(log, seq);
-                self.ended.push((id, seq));
-                Ok(())
-            }
-            EndStatus::NotPersisted(error) => Err(error),
-        }
+        let seq = log.end(&origin(n), id, done())?;
+        self.note(log, seq);
+        self.ended.push((id, seq));
+        Ok(())
     }
 
     fn command(&mut self, log: &mut SessionLog, n: u64) -> Result<()> {
