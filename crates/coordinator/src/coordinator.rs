@@ -6,8 +6,7 @@ use crate::listing::ReadBefore;
 use crate::participant::Participant;
 use crate::resume::take_over;
 use crate::session::{
-    Closing, SessionAuthority, Shared, State, refuse_ambiguous, require_right_to_close, revoke_lifetime,
-    take_back_grant,
+    Closing, SessionAuthority, Shared, State, require_right_to_close, revoke_lifetime, take_back_grant,
 };
 use crate::tree_queue::SnapshotQueue;
 use std::collections::BTreeMap;
@@ -18,7 +17,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{SessionMeta, StartReason};
 use stickpin_session::turn::{AgentId, LoanId, Policy};
-use stickpin_store::{Diagnostic, DiskFiles, Files, Origin, SessionLog, Start, Store, Verified};
+use stickpin_store::{Diagnostic, DiskFiles, Files, SessionLog, Start, Store, Verified};
 use tokio::sync::{Notify, watch};
 
 /// The sessions of a state directory, each with its log, members and turn. Only one process may
@@ -165,7 +164,7 @@ impl Coordinator {
         reason: StartReason,
         who: Option<&Participant>,
     ) -> Result<Arc<SessionAuthority>> {
-        who.map_or(Ok(()), refuse_ambiguous)?;
+        who.map_or(Ok(()), Participant::require_unambiguous)?;
         let known = match self.session(name) {
             Ok(session) => Some(session),
             Err(e) if e.code == ErrorCode::SessionNotFound => None,
@@ -180,7 +179,7 @@ impl Coordinator {
             )));
         }
         let now = (self.shared.environment.now)();
-        let origin = who.map_or_else(|| Origin::daemon(now.wall), |who| State::origin(who, &now));
+        let origin = State::origin_of(who, &now);
         let session = match known {
             Some(session) => {
                 session
@@ -323,9 +322,11 @@ impl Coordinator {
     }
 }
 
-/// Removes all traces of a session that has no record, or whose first lifetime could not begin.
+/// Removes all traces of a session.
 pub(crate) fn discard(coordinator: &Coordinator, name: &str) -> Result<()> {
-    coordinator.loaded().remove(name);
+    // No other thread loads it meanwhile.
+    let mut loaded = coordinator.loaded();
+    loaded.remove(name);
     coordinator.store.remove(name).map_err(error::of_store)
 }
 

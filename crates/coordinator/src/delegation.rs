@@ -17,7 +17,7 @@ use crate::coordinator::Coordinator;
 use crate::error;
 use crate::participant::Participant;
 use crate::rule;
-use crate::session::{SessionAuthority, State, admit_member, drain, refuse_ambiguous};
+use crate::session::{SessionAuthority, State, admit_member, drain};
 use crate::upkeep::require_turn_or_idle;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
@@ -147,7 +147,7 @@ impl Loans<'_> {
     /// `IDENTITY_AMBIGUOUS`, `INVALID_ARGS` for a rule, and errors of the log. Nothing stays lent
     /// in that case.
     pub async fn spawn(&self, parent: &str, child: &str, who: &Participant, spawn: Spawn) -> Result<Spawned> {
-        refuse_ambiguous(who)?;
+        who.require_unambiguous()?;
         if self.0.exists(child) {
             let message = format!("session `{child}` already exists");
             return Err(Error::session_exists(message).hint("choose another name for the child"));

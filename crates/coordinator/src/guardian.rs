@@ -107,23 +107,22 @@ impl SessionAuthority {
     /// Performs the due work of this session. Returns the time until the next check.
     fn guard(&self) -> Option<Duration> {
         let guarded = self.change(|state, now| {
-            let environment = &self.shared.environment;
             let someone_waits = state.has_waits();
             // An implicit turn does not matter until another agent wants to act.
             if !state.log.meta().turn.implicit || someone_waits {
-                state.commit_due(environment, now, None)?;
+                state.commit_due(now, None)?;
             }
-            if state.judge(environment, now, deadlines::is_renewable) {
+            if state.judge(now, deadlines::is_renewable) {
                 let policy = &state.log.meta().policy;
                 let due = state.lease_left(now) + policy.renew_ms <= policy.lease_ttl_ms;
                 if due {
-                    let renewed = state.judge(environment, now, machine::renewed);
+                    let renewed = state.judge(now, machine::renewed);
                     state.renew(renewed, now, STORE_EVERY_MS)?;
                 }
             }
-            state.report_stale_lease(environment, now)?;
-            age(state, environment, now)?;
-            Ok(state.next_due(environment, now))
+            state.report_stale_lease(now)?;
+            age(state, now)?;
+            Ok(state.next_due(now))
         });
         guarded.unwrap_or_else(|e| {
             // The change stays due. The log refuses further records until it can be written again.

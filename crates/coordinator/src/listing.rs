@@ -17,7 +17,7 @@ use stickpin_store::{Diagnostic, Stamp, StoreError};
 pub use self::children::{ListedChild, ListedChildren};
 
 /// Whether a session can be used, and how.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ListedState {
     /// No record is committed yet.
@@ -31,11 +31,12 @@ pub enum ListedState {
     /// The metadata cannot be read.
     Corrupt,
     /// There is no metadata; only the name is known.
+    #[default]
     Missing,
 }
 
 /// The reason why a caller sees a session.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum Visibility {
     /// The caller is a member.
@@ -46,6 +47,7 @@ pub enum Visibility {
     /// The session is a peer of a session of the caller.
     Peer,
     /// The session is another one in the same state directory.
+    #[default]
     Host,
 }
 
@@ -61,7 +63,7 @@ pub struct Restorability {
 }
 
 /// A session as described by its metadata.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedSession {
     /// The name.
@@ -281,16 +283,7 @@ fn describe(
         name: name.to_owned(),
         visibility,
         state: if live { ListedState::Live } else { ListedState::Missing },
-        platform: String::new(),
-        lifetime: None,
-        address: None,
-        turn: None,
-        parent: None,
-        children: ListedChildren::default(),
-        scope_delegated: Vec::new(),
-        peers: BTreeSet::new(),
-        restore: None,
-        diagnostics: Vec::new(),
+        ..ListedSession::default()
     };
     let (meta, diagnostics) = match read {
         Some(Ok((meta, diagnostics))) => (meta, diagnostics),
@@ -357,7 +350,7 @@ fn turn_summary(coordinator: &Coordinator, name: &str, meta: &SessionMeta) -> Tu
     let now = (environment.now)();
     let session = coordinator.loaded().get(name).cloned();
     let label = match session {
-        Some(session) => session.lock().judge(environment, &now, turn::label),
+        Some(session) => session.lock().judge(&now, turn::label),
         None => {
             let alive = |member: &turn::Member| {
                 let liveness = member.anchor.as_ref().map(|anchor| (environment.liveness)(anchor));

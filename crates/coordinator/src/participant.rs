@@ -1,7 +1,9 @@
 //! The agent behind a request.
 
+use serde_json::json;
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::agent::{AgentKind, Resolution};
 use stickpin_session::log::Via;
 use stickpin_session::turn::{AgentId, Anchor, MemberKind};
@@ -49,6 +51,18 @@ impl Participant {
     #[must_use]
     pub fn is_person(&self) -> bool {
         self.kind != MemberKind::Harness
+    }
+
+    /// Refuses to change anything for a caller that may be one of several agents.
+    pub(crate) fn require_unambiguous(&self) -> Result<()> {
+        if self.ambiguous.is_empty() {
+            return Ok(());
+        }
+        let candidates: Vec<_> = self.ambiguous.iter().map(ToString::to_string).collect();
+        let message = format!("this request may come from {}; nothing was done", candidates.join(" or "));
+        Err(Error::new(ErrorCode::IdentityAmbiguous, message)
+            .hint("run `stickpin identity link` in the agent's shell, then `stickpin identity link CODE` here with the code that it prints; or set STICKPIN_AGENT_ID to the agent's id")
+            .details(json!({ "candidates": candidates })))
     }
 }
 

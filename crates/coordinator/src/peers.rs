@@ -2,7 +2,7 @@
 
 use crate::coordinator::Coordinator;
 use crate::participant::Participant;
-use crate::session::{SessionAuthority, State, Talk, refuse_ambiguous};
+use crate::session::{SessionAuthority, State, Talk};
 use crate::upkeep::require_turn_or_idle;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{Kind, PeerAdded, PeerRemoved};
@@ -54,7 +54,7 @@ impl Coordinator {
             return Err(Error::new(ErrorCode::PeerSelf, format!("session `{a}` cannot be its own peer"))
                 .hint("name two different sessions"));
         }
-        refuse_ambiguous(who)?;
+        who.require_unambiguous()?;
         let (first, second) = (self.session(a)?, self.session(b)?);
         first.change(|state, now| {
             if !who.is_person() {

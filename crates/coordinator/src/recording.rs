@@ -8,8 +8,7 @@ use std::ops::ControlFlow;
 use std::sync::Arc;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{Kind, RecordedStep, RecordingEnded, RecordingStarted, Redacted, RepairStarted};
-use stickpin_session::turn::Now;
-use stickpin_store::{CommandOutcome, Origin, Phase, SessionLog};
+use stickpin_store::{CommandOutcome, Phase, SessionLog};
 
 /// The records of the recording of one session. Cheap to clone.
 #[derive(Debug, Clone)]
@@ -89,15 +88,9 @@ impl RecordingLog {
     /// Returns errors of the log.
     pub fn add(&self, who: Option<&Participant>, command: NewCommand, step: RecordedStep) -> Result<()> {
         self.0.change(|state, now| {
-            let origin = origin(who, now);
+            let origin = State::origin_of(who, now);
             let command = state.log.begin(&origin, command).map_err(error::of_store)?;
-            let outcome = CommandOutcome {
-                error: None,
-                duration_ms: 0,
-                generation: None,
-                address: None,
-                recorded: Some(step),
-            };
+            let outcome = CommandOutcome { recorded: Some(step), ..CommandOutcome::default() };
             state.log.end(&origin, command, outcome).map(drop).map_err(error::of_store)
         })
     }
@@ -115,12 +108,8 @@ impl RecordingLog {
     }
 
     fn append(&self, who: Option<&Participant>, kind: Kind) -> Result<()> {
-        self.0.change(|state, now| state.append(&origin(who, now), kind).map(drop))
+        self.0.change(|state, now| state.append(&State::origin_of(who, now), kind).map(drop))
     }
-}
-
-fn origin(who: Option<&Participant>, now: &Now) -> Origin {
-    who.map_or_else(|| Origin::daemon(now.wall), |who| State::origin(who, now))
 }
 
 fn read(log: &SessionLog) -> Result<Option<Vec<RecordingEvent>>> {

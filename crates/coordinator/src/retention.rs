@@ -1,8 +1,7 @@
 //! Sessions that are no longer used. Only a person can have them removed; nothing expires
 //! automatically.
 
-use crate::coordinator::Coordinator;
-use crate::error;
+use crate::coordinator::{Coordinator, discard};
 use crate::participant::Participant;
 use crate::upkeep::require_person;
 use serde::{Deserialize, Serialize};
@@ -62,10 +61,7 @@ impl Coordinator {
     ) -> Result<Vec<Dormant>> {
         let dormant = self.dormant(who, open, older)?;
         for session in &dormant {
-            // The lock keeps other threads from loading the session meanwhile.
-            let mut loaded = self.loaded();
-            loaded.remove(&session.name);
-            self.store().remove(&session.name).map_err(error::of_store)?;
+            discard(self, &session.name)?;
         }
         Ok(dormant)
     }
@@ -73,8 +69,7 @@ impl Coordinator {
 
 /// Returns how long no member has made a request, in milliseconds.
 fn unused_ms(coordinator: &Coordinator, meta: &SessionMeta) -> u64 {
-    let environment = &coordinator.shared().environment;
-    let now = (environment.now)();
+    let now = (coordinator.shared().environment.now)();
     let last = meta.members.iter().map(|member| member.last_seen_at).max();
     let last = last.unwrap_or(meta.updated_at).max(meta.updated_at);
     let unused = now.wall.millis().saturating_sub(last.millis());
@@ -82,7 +77,7 @@ fn unused_ms(coordinator: &Coordinator, meta: &SessionMeta) -> u64 {
     let Some(session) = session else { return unused };
     // Requests that change nothing are only in memory.
     let state = session.lock();
-    let presence = state.presence(environment, &now);
+    let presence = state.presence(&now);
     let busy = state.has_waits() || presence.values().any(|p| p.in_flight || p.waiting);
     let silent = presence.values().map(|presence| presence.silent_ms).min();
     if busy { 0 } else { unused.min(silent.unwrap_or(u64::MAX)) }

@@ -35,7 +35,7 @@ impl StoredTree {
     /// written later is omitted.
     pub fn log(self, session: &Arc<SessionAuthority>, who: Option<&Participant>) {
         let now = session.now();
-        let origin = who.map_or_else(|| Origin::daemon(now.wall), |who| State::origin(who, &now));
+        let origin = State::origin_of(who, &now);
         let lifetime = session.lock().log.meta().lifetime;
         let of = Arc::clone(session);
         session.shared.snapshots.push(Box::new(move |trees| {

@@ -4,7 +4,7 @@ use crate::coordinator::Coordinator;
 use crate::error;
 use crate::participant::Participant;
 use crate::rule;
-use crate::session::{SessionAuthority, State, refuse_ambiguous};
+use crate::session::{SessionAuthority, State};
 use serde_json::{Value, json};
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{Kind, PolicyChanged, SessionMeta};
@@ -25,7 +25,7 @@ pub(crate) fn require_turn_or_idle(
     who: &Participant,
     now: &Now,
 ) -> Result<()> {
-    state.commit_due(&session.shared.environment, now, Some(&who.agent))?;
+    state.commit_due(now, Some(&who.agent))?;
     let turn = &state.log.meta().turn;
     match turn.owner.as_ref().or(turn.reserved_for.as_ref()) {
         Some(holder) if *holder != who.agent && !who.is_person() => {
@@ -167,7 +167,7 @@ impl Coordinator {
     /// `UNKNOWN_MEMBER`, `SCOPE_DENIED` for an agent that removes a denial or that may not
     /// administer the device, `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn set_policy(&self, name: &str, who: &Participant, changes: &[(String, String)]) -> Result<Policy> {
-        refuse_ambiguous(who)?;
+        who.require_unambiguous()?;
         let session = self.session(name)?;
         session.change(|state, now| require_policy_right(&session, state, who, now))?;
         self.loans().administer(&session, who, None)?;

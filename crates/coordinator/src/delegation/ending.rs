@@ -160,8 +160,7 @@ impl Loans<'_> {
         let grace = meta.policy.gone_grace_ms;
         let gone_from = |session: &SessionAuthority| -> Vec<bool> {
             let (state, now) = (session.lock(), session.now());
-            let environment = &self.0.shared().environment;
-            meta.members.iter().map(|member| is_gone(&state, member, environment, &now, grace)).collect()
+            meta.members.iter().map(|member| is_gone(&state, member, &now, grace)).collect()
         };
         let mut gone = gone_from(child);
         // The commands of the members, reads and waits included, run in the session that has the

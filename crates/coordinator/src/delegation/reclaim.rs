@@ -2,7 +2,6 @@
 
 use super::Loans;
 use crate::participant::Participant;
-use crate::session::refuse_ambiguous;
 use serde::{Deserialize, Serialize};
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{SessionMeta, Status};
@@ -46,7 +45,7 @@ impl Loans<'_> {
     /// Returns `SESSION_NOT_FOUND` for a session that is not a child, `UNKNOWN_MEMBER` for an agent
     /// that is a member of neither session, `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub async fn stop_child(&self, child: &str, who: &Participant) -> Result<ReturnedLoans> {
-        refuse_ambiguous(who)?;
+        who.require_unambiguous()?;
         let loans = self.loans_where(|loan| loan.borrower == child)?;
         if loans.is_empty() && self.0.meta(child)?.0.parent.is_none() {
             return Err(Error::session_not_found(format!(
@@ -76,7 +75,7 @@ impl Loans<'_> {
     /// Returns `LOAN_NOT_FOUND`, `UNKNOWN_MEMBER`, `IDENTITY_AMBIGUOUS`, and errors of the log.
     /// Reclaiming a loan that has already ended is not an error.
     pub async fn reclaim(&self, id: &str, cascade: bool, who: &Participant) -> Result<ReturnedLoans> {
-        refuse_ambiguous(who)?;
+        who.require_unambiguous()?;
         let Some(loan) = self.loans_where(|loan| loan.loan_id.as_str() == id)?.into_iter().next() else {
             let was = |meta: &SessionMeta| meta.reclaimed.iter().any(|loan| loan.loan_id.as_str() == id);
             let lender = self.0.names()?.into_iter().find(|name| {
@@ -105,7 +104,7 @@ impl Loans<'_> {
     /// Returns `UNKNOWN_MEMBER` for an agent that is not a member of `parent`,
     /// `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub async fn prune(&self, parent: &str, who: &Participant) -> Result<(Vec<String>, ReturnedLoans)> {
-        refuse_ambiguous(who)?;
+        who.require_unambiguous()?;
         let lender = self.0.session(parent)?;
         self.require_family(who, &[parent])?;
         let (mut pruned, mut ended) = (Vec::new(), Vec::new());

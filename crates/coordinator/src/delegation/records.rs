@@ -8,7 +8,6 @@ use stickpin_session::log::{
     ChildSpawned, ChildStateChanged, CommandId, Evidence, Kind, LoanOpened, LoanReclaimed,
 };
 use stickpin_session::turn::{Child, ChildState, Loan, Now, ReclaimedLoan};
-use stickpin_store::Origin;
 
 /// Appends records, which may name the `seq` of the first one.
 pub(super) fn record(
@@ -17,7 +16,7 @@ pub(super) fn record(
     kinds: impl FnOnce(u64, &Now) -> Vec<Kind>,
 ) -> Result<()> {
     session.change(|state, now| {
-        let origin = who.map_or_else(|| Origin::daemon(now.wall), |who| State::origin(who, now));
+        let origin = State::origin_of(who, now);
         let seq = state.next_seq(&origin)?;
         kinds(seq, now).into_iter().try_for_each(|kind| state.append(&origin, kind).map(drop))
     })
@@ -78,13 +77,7 @@ impl Loans<'_> {
         if row.state == state {
             return Ok(());
         }
-        let mut evidence = Evidence {
-            segment: None,
-            last_seq: None,
-            last_command: None,
-            last_snapshot_generation: None,
-            exit: None,
-        };
+        let mut evidence = Evidence::default();
         if let Ok((meta, _)) = self.0.meta(child) {
             evidence.segment = meta.active.map(|active| active.segment);
             evidence.last_seq = Some(meta.applied_seq);

@@ -2,7 +2,6 @@
 //! the rows of children that were pruned long ago.
 
 use super::authority::State;
-use crate::environment::Environment;
 use crate::error;
 use stickpin_device::Result;
 use stickpin_session::Timestamp;
@@ -18,7 +17,7 @@ const SEEN_EVERY_MS: u64 = 60_000;
 
 /// Removes outdated entries from the metadata. The member that was seen last always stays, so that
 /// it finds the session again.
-pub(crate) fn age(state: &mut State, environment: &Environment, now: &Now) -> Result<()> {
+pub(crate) fn age(state: &mut State, now: &Now) -> Result<()> {
     let meta = state.log.meta();
     let pruned = meta.children.iter().filter(|row| is_over(meta, row, now));
     let pruned: Vec<String> = pruned.map(|row| row.session.clone()).collect();
@@ -29,7 +28,7 @@ pub(crate) fn age(state: &mut State, environment: &Environment, now: &Now) -> Re
     if !state.log.meta().status.is_current() {
         return Ok(());
     }
-    for agent in disappeared(state, environment, now) {
+    for agent in disappeared(state, now) {
         let left = MemberLeft { agent_id: agent, turn_after: None };
         let left = Kind::MemberLeft(Box::new(left));
         state.log.append(&Origin::daemon(now.wall), left).map_err(error::of_store)?;
@@ -39,7 +38,7 @@ pub(crate) fn age(state: &mut State, environment: &Environment, now: &Now) -> Re
 
 /// Returns the members that have made no request for the presence time of the policy and whose
 /// harness is not running. People stay.
-fn disappeared(state: &State, environment: &Environment, now: &Now) -> Vec<AgentId> {
+fn disappeared(state: &State, now: &Now) -> Vec<AgentId> {
     let meta = state.log.meta();
     let is_old = |member: &&Member| {
         member.kind != MemberKind::Human
@@ -47,7 +46,7 @@ fn disappeared(state: &State, environment: &Environment, now: &Now) -> Vec<Agent
     };
     let is_absent = |member: &&Member| {
         let (agent, turn) = (&member.agent_id, &meta.turn);
-        let presence = state.presence_of(member, environment, now);
+        let presence = state.presence_of(member, now);
         let is_present = presence.liveness == Liveness::Alive
             || presence.connected
             || presence.in_flight
@@ -66,15 +65,9 @@ fn disappeared(state: &State, environment: &Environment, now: &Now) -> Vec<Agent
 /// has made no request for `grace_ms`. `state` may be that of another session in which the member
 /// acts. An agent whose command runs, that waits for the turn or that follows the events is
 /// present, because its client still waits for the response.
-pub(crate) fn is_gone(
-    state: &State,
-    member: &Member,
-    environment: &Environment,
-    now: &Now,
-    grace_ms: u64,
-) -> bool {
+pub(crate) fn is_gone(state: &State, member: &Member, now: &Now, grace_ms: u64) -> bool {
     let agent = &member.agent_id;
-    let presence = state.presence_of(member, environment, now);
+    let presence = state.presence_of(member, now);
     let silent_ms = presence.last_poll_ms.map_or(presence.silent_ms, |poll| poll.min(presence.silent_ms));
     let is_busy = presence.in_flight
         || state.waits.contains_key(agent)

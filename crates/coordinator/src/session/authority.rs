@@ -10,11 +10,11 @@ use std::collections::BTreeMap;
 use std::sync::atomic::AtomicBool;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use stickpin_device::Result;
+use stickpin_device::{Error, Result};
 use stickpin_session::Timestamp;
 use stickpin_session::log::{CommandId, Record, SessionMeta, Via};
 use stickpin_session::turn::{
-    AgentId, Anchor, Liveness, Member, Now, Presence, Situation, TurnPhase, TurnState,
+    AgentId, Anchor, Liveness, Member, Now, Presence, Situation, TurnError, TurnPhase, TurnState,
 };
 use stickpin_store::{Amendment, Origin, Phase, SessionLog, Store};
 use tokio::sync::{Notify, watch};
@@ -79,8 +79,8 @@ pub(crate) struct State {
     pub(super) registrations: u64,
     /// The readers of the feed that are connected and wait.
     pub(super) readers: Vec<Reader>,
-    /// The agents that are connected to the host.
-    connections: Arc<Connections>,
+    /// The values that all sessions share.
+    shared: Arc<Shared>,
     /// The record up to which each agent has read or need not read: that of its join, or the last
     /// one of a wait that found no event.
     pub(super) positions: BTreeMap<AgentId, u64>,
@@ -138,7 +138,7 @@ impl SessionAuthority {
             repaired,
             registrations: 0,
             readers: Vec::new(),
-            connections: Arc::clone(&shared.connections),
+            shared: Arc::clone(&shared),
             positions: BTreeMap::new(),
             addressed: 0,
             unconfirmed: BTreeMap::new(),
@@ -174,11 +174,6 @@ impl SessionAuthority {
     #[must_use]
     pub fn feed(&self) -> watch::Receiver<u64> {
         self.feed.subscribe()
-    }
-
-    /// Returns a receiver that is notified when the turn or its members change.
-    pub(super) fn turns(&self) -> watch::Receiver<u64> {
-        self.turns.subscribe()
     }
 
     /// Returns records with a `seq` above `after`, oldest first and at most `limit`.
@@ -228,12 +223,22 @@ impl SessionAuthority {
         result
     }
 
-    pub(crate) fn turn_error(
+    /// Runs a change for an agent, whose request counts as its activity. Refuses a request that may
+    /// come from another agent.
+    pub(crate) fn change_for<T>(
         &self,
-        state: &State,
-        e: stickpin_session::turn::TurnError,
-    ) -> stickpin_device::Error {
-        crate::error::of_turn(&self.name, &state.log.meta().turn, &self.now(), e)
+        who: &Participant,
+        with: impl FnOnce(&mut State, &Now) -> Result<T>,
+    ) -> Result<T> {
+        who.require_unambiguous()?;
+        self.change(|state, now| {
+            state.touch(who, now);
+            with(state, now)
+        })
+    }
+
+    pub(crate) fn turn_error(&self, state: &State, e: TurnError) -> Error {
+        error::of_turn(&self.name, &state.log.meta().turn, &self.now(), e)
     }
 }
 
@@ -278,35 +283,30 @@ impl State {
     }
 
     /// Returns the current presence of all members.
-    pub(crate) fn presence(&self, environment: &Environment, now: &Now) -> BTreeMap<AgentId, Presence> {
+    pub(crate) fn presence(&self, now: &Now) -> BTreeMap<AgentId, Presence> {
         let members = self.log.meta().members.iter();
-        members.map(|m| (m.agent_id.clone(), self.presence_of(m, environment, now))).collect()
+        members.map(|m| (m.agent_id.clone(), self.presence_of(m, now))).collect()
     }
 
-    pub(super) fn presence_of(&self, member: &Member, environment: &Environment, now: &Now) -> Presence {
+    pub(super) fn presence_of(&self, member: &Member, now: &Now) -> Presence {
         let agent = &member.agent_id;
         let seen = self.seen.get(agent);
         let anchor = seen.and_then(|seen| seen.anchor.as_ref()).or(member.anchor.as_ref());
         let since = |at: u64| now.mono_ms.saturating_sub(at);
         Presence {
-            liveness: anchor.map_or(Liveness::Unknown, |anchor| (environment.liveness)(anchor)),
+            liveness: anchor.map_or(Liveness::Unknown, |anchor| (self.shared.environment.liveness)(anchor)),
             silent_ms: since(seen.map_or(self.loaded, |seen| seen.at)),
             waiting: self.waits.get(agent).is_some_and(|wait| !wait.parked),
             last_poll_ms: seen.and_then(|seen| seen.polled).map(since),
             via_mcp: seen.is_some_and(|seen| seen.via_mcp),
-            connected: self.connections.has(agent),
+            connected: self.shared.connections.has(agent),
             in_flight: self.running.iter().any(|running| running.agent == *agent),
         }
     }
 
     /// Evaluates a function of the turn, the members and the time.
-    pub(crate) fn judge<T>(
-        &self,
-        environment: &Environment,
-        now: &Now,
-        by: impl FnOnce(Situation<'_>) -> T,
-    ) -> T {
-        let presence = self.presence(environment, now);
+    pub(crate) fn judge<T>(&self, now: &Now, by: impl FnOnce(Situation<'_>) -> T) -> T {
+        let presence = self.presence(now);
         let meta = self.log.meta();
         by(Situation {
             turn: &meta.turn,
@@ -343,7 +343,7 @@ impl State {
     }
 
     /// Returns when the passage of time may next change the turn.
-    pub(crate) fn next_due(&self, environment: &Environment, now: &Now) -> Option<Duration> {
+    pub(crate) fn next_due(&self, now: &Now) -> Option<Duration> {
         let meta = self.log.meta();
         let turn = &meta.turn;
         let ms = match turn.state {
@@ -355,9 +355,7 @@ impl State {
             TurnPhase::Owned => {
                 let owner =
                     turn.owner.as_ref().and_then(|owner| meta.members.iter().find(|m| m.agent_id == *owner));
-                let gone = owner.is_some_and(|owner| {
-                    self.presence_of(owner, environment, now).liveness == Liveness::Gone
-                });
+                let gone = owner.is_some_and(|owner| self.presence_of(owner, now).liveness == Liveness::Gone);
                 // The end of a harness is noticed within a fraction of its grace period.
                 if gone {
                     meta.policy.gone_grace_ms / 4
@@ -371,5 +369,10 @@ impl State {
 
     pub(crate) fn origin(who: &Participant, now: &Now) -> Origin {
         Origin::agent(now.wall, who.agent.clone(), who.via)
+    }
+
+    /// Returns the origin of a record, which is the daemon on a host that knows no agents.
+    pub(crate) fn origin_of(who: Option<&Participant>, now: &Now) -> Origin {
+        who.map_or_else(|| Origin::daemon(now.wall), |who| Self::origin(who, now))
     }
 }

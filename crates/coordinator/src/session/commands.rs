@@ -9,12 +9,10 @@
 use super::authority::{Running, SessionAuthority, State};
 use super::commit::Remarks;
 use super::wait::WaitOptions;
-use crate::environment::Environment;
 use crate::error;
 use crate::participant::Participant;
-use serde_json::json;
 use std::time::Duration;
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::{Error, Result};
 use stickpin_session::log::{CommandError, CommandId, RecordedStep, Redacted};
 use stickpin_session::turn::{AgentId, Fence, Now, TurnError, deadlines, machine};
 use stickpin_store::{Amendment, CommandOutcome, Origin};
@@ -70,10 +68,10 @@ impl SessionAuthority {
         patience: Duration,
         cancel: &CancellationToken,
     ) -> Result<Admission> {
-        refuse_ambiguous(who)?;
+        who.require_unambiguous()?;
         self.require_guardian()?;
         let until = tokio::time::Instant::now() + patience;
-        let mut changes = self.turns();
+        let mut changes = self.turns.subscribe();
         let mut waiting = None;
         loop {
             changes.mark_unchanged();
@@ -111,10 +109,10 @@ impl SessionAuthority {
                 true => state.require_member(&self.name, &who.agent)?,
                 false => state.join_as_driver(who, now)?,
             }
-            state.commit_due(&self.shared.environment, now, Some(&who.agent))?;
+            state.commit_due(now, Some(&who.agent))?;
             let fence = Fence { agent: who.agent.clone(), turn_id: expected_turn, lease_id: None };
             let lease_id = self.shared.environment.lease_id();
-            match state.judge(&self.shared.environment, now, |s| machine::enter(s, &fence, lease_id)) {
+            match state.judge(now, |s| machine::enter(s, &fence, lease_id)) {
                 Ok(None) => {}
                 Ok(Some(transition)) => {
                     let by = State::origin(who, now);
@@ -124,7 +122,7 @@ impl SessionAuthority {
                     // Waiting never leads back to a turn other than the current one.
                     let rest = match &e {
                         TurnError::TurnMismatch { .. } | TurnError::StaleLease { .. } => None,
-                        _ => state.implicit_rest(&self.shared.environment, now),
+                        _ => state.implicit_rest(now),
                     };
                     return Ok(Err((self.turn_error(state, e), rest)));
                 }
@@ -153,7 +151,7 @@ impl SessionAuthority {
             state.touch(who, now);
             if let Some(Admission { turn, is_named }) = admission {
                 let fence = Fence { agent: who.agent.clone(), turn_id: Some(turn), lease_id: None };
-                let proven = state.judge(&self.shared.environment, now, |s| machine::check(s, &fence));
+                let proven = state.judge(now, |s| machine::check(s, &fence));
                 proven.map_err(|e| match e {
                     // The caller relied on its lease, which has ended, and not on a turn number.
                     TurnError::TurnMismatch { current, .. } if !is_named => self.turn_error(
@@ -231,36 +229,24 @@ impl State {
 
     /// Returns whether the turn is an implicit one whose owner has been silent long enough for
     /// others to take it.
-    pub(super) fn implicit_owner_rests(&self, environment: &Environment, now: &Now) -> bool {
+    pub(super) fn implicit_owner_rests(&self, now: &Now) -> bool {
         let meta = self.log.meta();
         let owner = meta.turn.owner.as_ref().filter(|_| meta.turn.implicit);
         let member = owner.and_then(|owner| self.member(owner));
         member.is_some_and(|member| {
-            let presence = self.presence_of(member, environment, now);
+            let presence = self.presence_of(member, now);
             !presence.in_flight && presence.silent_ms >= meta.policy.implicit_idle_ms
         })
     }
 
     /// Returns the time after which an implicit turn of another agent may be over; `None` for a
     /// turn that does not end by itself.
-    fn implicit_rest(&self, environment: &Environment, now: &Now) -> Option<Duration> {
+    fn implicit_rest(&self, now: &Now) -> Option<Duration> {
         let meta = self.log.meta();
         let owner = meta.turn.owner.as_ref().filter(|_| meta.turn.implicit)?;
         let member = meta.members.iter().find(|m| m.agent_id == *owner);
-        let presence = member.map(|member| self.presence_of(member, environment, now)).unwrap_or_default();
+        let presence = member.map(|member| self.presence_of(member, now)).unwrap_or_default();
         let silent = if presence.in_flight { 0 } else { presence.silent_ms };
         Some(Duration::from_millis(meta.policy.implicit_idle_ms.saturating_sub(silent).max(1)))
     }
-}
-
-/// Refuses to change anything for a caller that may be one of several agents.
-pub(crate) fn refuse_ambiguous(who: &Participant) -> Result<()> {
-    if who.ambiguous.is_empty() {
-        return Ok(());
-    }
-    let candidates: Vec<_> = who.ambiguous.iter().map(ToString::to_string).collect();
-    let message = format!("this request may come from {}; nothing was done", candidates.join(" or "));
-    Err(Error::new(ErrorCode::IdentityAmbiguous, message)
-        .hint("run `stickpin identity link` in the agent's shell, then `stickpin identity link CODE` here with the code that it prints; or set STICKPIN_AGENT_ID to the agent's id")
-        .details(json!({ "candidates": candidates })))
 }

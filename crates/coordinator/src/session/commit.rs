@@ -1,7 +1,6 @@
 //! Commits a change of the turn: to the log, and then to memory.
 
 use super::authority::State;
-use crate::environment::Environment;
 use crate::error;
 use stickpin_device::Result;
 use stickpin_session::log::{
@@ -60,8 +59,8 @@ impl State {
 
     /// Records once that a lease ended without renewal. The owner keeps the turn until another
     /// member takes it.
-    pub(crate) fn report_stale_lease(&mut self, environment: &Environment, now: &Now) -> Result<()> {
-        if self.judge(environment, now, stickpin_session::turn::label) != Label::OwnerStale {
+    pub(crate) fn report_stale_lease(&mut self, now: &Now) -> Result<()> {
+        if self.judge(now, stickpin_session::turn::label) != Label::OwnerStale {
             return Ok(());
         }
         let turn_after = self.log.meta().turn.clone();
@@ -78,17 +77,12 @@ impl State {
 
     /// Commits the changes that have become due. Nothing is due for an owner that is acting: it is
     /// neither gone nor silent, and its implicit turn continues.
-    pub(crate) fn commit_due(
-        &mut self,
-        environment: &Environment,
-        now: &Now,
-        acting: Option<&AgentId>,
-    ) -> Result<()> {
+    pub(crate) fn commit_due(&mut self, now: &Now, acting: Option<&AgentId>) -> Result<()> {
         loop {
             if acting.is_some() && self.log.meta().turn.owner.as_ref() == acting {
                 return Ok(());
             }
-            let Some(transition) = self.judge(environment, now, deadlines::due) else { return Ok(()) };
+            let Some(transition) = self.judge(now, deadlines::due) else { return Ok(()) };
             self.commit(None, transition, Remarks::default(), now)?;
         }
     }

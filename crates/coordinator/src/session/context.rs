@@ -2,7 +2,6 @@
 //! it.
 
 use super::authority::{SessionAuthority, State};
-use super::commands::refuse_ambiguous;
 use crate::error;
 use crate::participant::Participant;
 use serde::{Deserialize, Serialize};
@@ -45,9 +44,7 @@ impl Conversations<'_> {
     /// # Errors
     /// Returns `BODY_TOO_LARGE`, `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn add(&self, who: &Participant, entry: ContextAdded) -> Result<u64> {
-        refuse_ambiguous(who)?;
-        self.0.change(|state, now| {
-            state.touch(who, now);
+        self.0.change_for(who, |state, now| {
             let texts = [&entry.body, &entry.result, &entry.cwd].into_iter().chain(&entry.target);
             let bytes: u64 = texts.filter_map(|text| text.text()).map(|text| text.len() as u64).sum();
             let most = state.log.meta().policy.max_text_bytes;
@@ -65,9 +62,7 @@ impl Conversations<'_> {
     /// # Errors
     /// Returns `IDENTITY_AMBIGUOUS` and errors of the log.
     pub fn clear(&self, who: &Participant, context: String) -> Result<u64> {
-        refuse_ambiguous(who)?;
-        self.0.change(|state, now| {
-            state.touch(who, now);
+        self.0.change_for(who, |state, now| {
             let upto_seq = state.log.meta().applied_seq;
             let cleared = ContextCleared { context, upto_seq };
             state.append(&State::origin(who, now), Kind::ContextCleared(cleared))

@@ -8,9 +8,8 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use std::collections::BTreeMap;
 use std::iter::Peekable;
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Deref};
 use std::pin::Pin;
-use std::sync::Arc;
 use std::task::Poll;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
@@ -84,27 +83,10 @@ impl EventQuery {
         who: &Participant,
         cancel: &CancellationToken,
     ) -> Result<Events> {
-        let until = self.timeout.map(|timeout| Instant::now() + timeout);
-        let mut feed = session.feed();
-        let (after, _reading) = self.begin(session, who)?;
-        let mut cursor = after;
-        loop {
-            feed.mark_unchanged();
-            let found = self.read_once(session, cursor)?;
-            let over = until.is_some_and(|until| Instant::now() >= until);
-            if !found.events.is_empty() || !self.wait || found.closed || over || cancel.is_cancelled() {
-                if self.resume {
-                    session.lock().unconfirmed.insert(who.agent.clone(), found.cursor_seq);
-                }
-                return Ok(found);
-            }
-            cursor = Some(found.cursor_seq);
-            tokio::select! {
-                _ = feed.changed() => {}
-                () = sleep_until(until) => {}
-                () = cancel.cancelled() => {}
-            }
-        }
+        let cursors = self.after.map(|after| (session.name.clone(), after)).into_iter().collect();
+        let found = self.read_all(&[session], who, &cursors, cancel).await?;
+        let EventsOfAll { events, cursors, closed } = found;
+        Ok(Events { events, cursor_seq: cursors.into_values().next().unwrap_or_default(), closed })
     }
 }
 
@@ -129,7 +111,7 @@ impl EventQuery {
     /// Returns the errors of [`Self::read`].
     pub async fn read_all(
         &self,
-        sessions: &[Arc<SessionAuthority>],
+        sessions: &[impl Deref<Target = SessionAuthority> + Sync],
         who: &Participant,
         cursors: &BTreeMap<String, u64>,
         cancel: &CancellationToken,

@@ -1,7 +1,6 @@
 //! The end of a lifetime: closing a session, and a lifetime whose app could not be started.
 
 use super::authority::{SessionAuthority, State};
-use super::commands::refuse_ambiguous;
 use super::commit::Remarks;
 use crate::error;
 use crate::participant::Participant;
@@ -40,16 +39,16 @@ impl SessionAuthority {
     /// agent that is no driver of an idle session, unless the caller is a person or `force` is set.
     /// Also returns `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn close(&self, who: Option<&Participant>, how: Closing) -> Result<()> {
-        who.map_or(Ok(()), refuse_ambiguous)?;
+        who.map_or(Ok(()), Participant::require_unambiguous)?;
         self.change(|state, now| {
             let origin = who.map(|who| State::origin(who, now));
-            state.commit_due(&self.shared.environment, now, who.map(|who| &who.agent))?;
+            state.commit_due(now, who.map(|who| &who.agent))?;
             let turn = &state.log.meta().turn;
             if turn.state == TurnPhase::Closed {
                 return Ok(());
             }
             who.map_or(Ok(()), |who| require_close_right(self, state, who, how, now))?;
-            let closed = state.judge(&self.shared.environment, now, machine::close);
+            let closed = state.judge(now, machine::close);
             state.commit(origin.as_ref(), closed, Remarks::default(), now).map(drop)
         })
     }
@@ -61,9 +60,9 @@ pub(crate) fn require_right_to_close(
     who: &Participant,
     how: Closing,
 ) -> Result<()> {
-    refuse_ambiguous(who)?;
+    who.require_unambiguous()?;
     session.change(|state, now| {
-        state.commit_due(&session.shared.environment, now, Some(&who.agent))?;
+        state.commit_due(now, Some(&who.agent))?;
         require_close_right(session, state, who, how, now)
     })
 }
@@ -100,7 +99,7 @@ pub(crate) fn revoke_lifetime(
         };
         state.log.restart(StartReason::Revoke, start, &by).map_err(error::of_store)?;
         if before.status == Status::Closed {
-            let closed = state.judge(&session.shared.environment, now, machine::close);
+            let closed = state.judge(now, machine::close);
             state.commit(Some(&by), closed, Remarks::default(), now)?;
         }
         Ok(())
@@ -124,7 +123,7 @@ fn require_close_right(
     }
     let holder = turn.owner.as_ref().or(turn.reserved_for.as_ref());
     // A command that meets an implicit turn whose owner is idle would take the turn.
-    let holder = holder.filter(|_| !state.implicit_owner_rests(&session.shared.environment, now));
+    let holder = holder.filter(|_| !state.implicit_owner_rests(now));
     if let Some(holder) = holder.filter(|holder| **holder != who.agent) {
         let e = TurnError::TurnHeld { owner: holder.clone(), turn_id: turn.turn_id };
         return Err(session.turn_error(state, e));

@@ -1,7 +1,6 @@
 //! Members: joining, leaving, removal.
 
 use super::authority::{SessionAuthority, State};
-use super::commands::refuse_ambiguous;
 use super::commit::Remarks;
 use crate::error;
 use crate::participant::Participant;
@@ -13,7 +12,7 @@ use stickpin_session::log::{
     AgentSuperseded, Kind, MemberJoined, MemberKicked, MemberLeft, Redacted, Redactor, Via,
 };
 use stickpin_session::turn::{
-    AgentId, Fence, Member, MemberKind, MemberRole, Now, TurnPhase, WaitMode, machine,
+    AgentId, Fence, Member, MemberKind, MemberRole, Now, TurnError, TurnPhase, WaitMode, machine,
 };
 use stickpin_store::Phase;
 
@@ -44,20 +43,15 @@ impl SessionAuthority {
     /// Returns `SESSION_CLOSED`, `MUST_RELEASE_FIRST` for an owner that would become an observer,
     /// and errors of the log.
     pub fn join(&self, who: &Participant, observer: bool, display: Option<String>) -> Result<Joined> {
-        refuse_ambiguous(who)?;
-        self.change(|state, now| {
-            state.touch(who, now);
+        self.change_for(who, |state, now| {
             let role = if observer { MemberRole::Observer } else { MemberRole::Driver };
             let turn = &state.log.meta().turn;
             if turn.state == TurnPhase::Closed {
-                return Err(self.turn_error(state, stickpin_session::turn::TurnError::Closed));
+                return Err(self.turn_error(state, TurnError::Closed));
             }
             if observer && turn.owner.as_ref() == Some(&who.agent) {
                 let (agent, turn_id) = (who.agent.clone(), turn.turn_id);
-                return Err(self.turn_error(
-                    state,
-                    stickpin_session::turn::TurnError::MustReleaseFirst { agent, turn_id },
-                ));
+                return Err(self.turn_error(state, TurnError::MustReleaseFirst { agent, turn_id }));
             }
             let created = state.member(&who.agent).is_none();
             let member = state.put_member(who, role, display, now)?;
@@ -71,11 +65,9 @@ impl SessionAuthority {
     /// Returns `MUST_RELEASE_FIRST` for the owner of a turn that it claimed, `UNKNOWN_MEMBER`,
     /// `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn leave(&self, who: &Participant) -> Result<usize> {
-        refuse_ambiguous(who)?;
-        self.change(|state, now| {
-            state.touch(who, now);
+        self.change_for(who, |state, now| {
             state.require_member(&self.name, &who.agent)?;
-            let left = state.judge(&self.shared.environment, now, |s| machine::leave(s, &who.agent));
+            let left = state.judge(now, |s| machine::leave(s, &who.agent));
             let origin = State::origin(who, now);
             match left.map_err(|e| self.turn_error(state, e))? {
                 Some(transition) => state.commit(Some(&origin), transition, Remarks::default(), now)?,
@@ -101,11 +93,9 @@ impl SessionAuthority {
         force: bool,
         redactor: &dyn Redactor,
     ) -> Result<Kicked> {
-        refuse_ambiguous(who)?;
-        self.change(|state, now| {
-            state.touch(who, now);
+        self.change_for(who, |state, now| {
             state.require_member(&self.name, &who.agent)?;
-            let target = state.find_member(&self.name, target)?;
+            let target = state.find_member(&self.name, target, ErrorCode::UnknownMember)?;
             if target == who.agent {
                 let message = format!("{target} cannot remove itself");
                 return Err(Error::new(ErrorCode::CannotKickSelf, message)
@@ -116,8 +106,7 @@ impl SessionAuthority {
                 was_owner: turn.owner.as_ref() == Some(&target),
                 was_reserved: turn.reserved_for.as_ref() == Some(&target),
             };
-            let change =
-                state.judge(&self.shared.environment, now, |s| machine::kick(s, &who.agent, &target, force));
+            let change = state.judge(now, |s| machine::kick(s, &who.agent, &target, force));
             let change = change.map_err(|e| self.turn_error(state, e))?;
             let reason = reason.map(|reason| Redacted::new(reason, redactor));
             let origin = State::origin(who, now);
@@ -147,7 +136,7 @@ impl SessionAuthority {
             state.join_as_driver(who, now)?;
             let fence = Fence { agent: who.agent.clone(), turn_id: None, lease_id: None };
             let lease_id = self.shared.environment.lease_id();
-            let entered = state.judge(&self.shared.environment, now, |s| machine::enter(s, &fence, lease_id));
+            let entered = state.judge(now, |s| machine::enter(s, &fence, lease_id));
             // Another agent holds the turn, or a handoff must be read first. The opener acts later.
             if let Ok(Some(transition)) = entered {
                 state.commit(Some(&State::origin(who, now)), transition, Remarks::default(), now)?;
@@ -182,16 +171,15 @@ pub(crate) fn end_turn_of(
         else {
             return Ok(());
         };
-        let environment = &session.shared.environment;
         let change = match heirs {
             None => {
                 let host = AgentId::new("daemon");
-                let kicked = state.judge(environment, now, |s| machine::kick(s, &host, &agent, true));
+                let kicked = state.judge(now, |s| machine::kick(s, &host, &agent, true));
                 kicked.map_err(|e| session.turn_error(state, e))?
             }
             Some(is_heir) => {
                 let back = state.reversion(agents, is_heir)?;
-                state.judge(environment, now, |s| machine::revert(s, &agent, back))
+                state.judge(now, |s| machine::revert(s, &agent, back))
             }
         };
         match change {
@@ -218,8 +206,9 @@ impl State {
             .hint(format!("run `stickpin --session {session} turn join` first")))
     }
 
-    /// Returns the member with the given id or display name.
-    pub(crate) fn find_member(&self, session: &str, name: &str) -> Result<AgentId> {
+    /// Returns the member with the given id or display name. `unknown` is the code of the error for
+    /// a name that no member has.
+    pub(crate) fn find_member(&self, session: &str, name: &str, unknown: ErrorCode) -> Result<AgentId> {
         let members = &self.log.meta().members;
         if let Some(member) = members.iter().find(|member| member.agent_id.as_str() == name) {
             return Ok(member.agent_id.clone());
@@ -229,7 +218,7 @@ impl State {
         match named.as_slice() {
             [member] => Ok(member.agent_id.clone()),
             [] => Err(Error::new(
-                ErrorCode::UnknownMember,
+                unknown,
                 format!("no member of session `{session}` is named {}", stickpin_tree::quote(name)),
             )
             .hint("run `stickpin turn state` to list the members")

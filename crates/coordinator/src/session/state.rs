@@ -116,11 +116,9 @@ impl SessionAuthority {
             let turn = state.log.meta().turn.turn_id;
             state.reported.insert(who.agent.clone(), turn);
         }
-        let environment = &self.shared.environment;
-        let presence = state.presence(environment, &now);
-        let label = state.judge(environment, &now, turn::label);
-        let reason =
-            who.and_then(|who| state.judge(environment, &now, |s| turn::machine::take_reason(s, &who.agent)));
+        let presence = state.presence(&now);
+        let label = state.judge(&now, turn::label);
+        let reason = who.and_then(|who| state.judge(&now, |s| turn::machine::take_reason(s, &who.agent)));
         let pending_handoff = state.pending_handoff()?;
         let meta = state.log.meta();
         let members = meta.members.iter().map(|member| {

@@ -1,7 +1,6 @@
 //! Messages and notes.
 
 use super::authority::{SessionAuthority, State};
-use super::commands::refuse_ambiguous;
 use crate::error;
 use crate::participant::Participant;
 use serde::{Deserialize, Serialize};
@@ -73,7 +72,7 @@ impl Talk<'_> {
     /// # Errors
     /// Returns `UNKNOWN_RECIPIENT` and `AMBIGUOUS_RECIPIENT`.
     pub fn member(&self, name: &str) -> Result<AgentId> {
-        self.0.lock().find_recipient(&self.0.name, name)
+        self.0.lock().find_member(&self.0.name, name, ErrorCode::UnknownRecipient)
     }
 
     /// Sends a message to a member, or to all members if the recipient is `room`.
@@ -107,7 +106,7 @@ impl Talk<'_> {
         hint: MessageHint,
         redactor: &dyn Redactor,
     ) -> Result<Sent> {
-        refuse_ambiguous(who)?;
+        who.require_unambiguous()?;
         let from_session = from.filter(|peer| self.is_peer(peer));
         self.0.change(|state, now| {
             self.is_open(state)?;
@@ -117,7 +116,7 @@ impl Talk<'_> {
             }
             let to = match to {
                 ROOM => None,
-                name => Some(state.find_recipient(&self.0.name, name)?),
+                name => Some(state.find_member(&self.0.name, name, ErrorCode::UnknownRecipient)?),
             };
             let body = state.text(body, ErrorCode::MessageTooLarge, redactor)?;
             let origin = Origin { to: to.clone(), bcast: to.is_none(), ..State::origin(who, now) };
@@ -141,9 +140,7 @@ impl Talk<'_> {
         turn: Option<u64>,
         redactor: &dyn Redactor,
     ) -> Result<(u64, u64)> {
-        refuse_ambiguous(who)?;
-        self.0.change(|state, now| {
-            state.touch(who, now);
+        self.0.change_for(who, |state, now| {
             self.may_talk(state, who)?;
             let current = state.log.meta().turn.turn_id;
             if let Some(turn) = turn.filter(|turn| *turn > current) {
@@ -189,9 +186,7 @@ impl Talk<'_> {
     /// `NOT_YOUR_TURN`, `UNKNOWN_MEMBER`, `SESSION_CLOSED`, `IDENTITY_AMBIGUOUS`, and errors of the
     /// log.
     pub fn resolve_note(&self, who: &Participant, note_id: u64) -> Result<u64> {
-        refuse_ambiguous(who)?;
-        self.0.change(|state, now| {
-            state.touch(who, now);
+        self.0.change_for(who, |state, now| {
             self.may_talk(state, who)?;
             if !state.log.meta().open_notes.ids.contains(&note_id) {
                 let message = format!("session `{}` has no open note {note_id}", self.0.name);
@@ -252,25 +247,13 @@ impl Talk<'_> {
             return Ok(Delivery::Live);
         }
         let members = state.log.meta().members.iter().filter(|member| is_for(&member.agent_id));
-        let liveness: Vec<_> = members
-            .map(|member| state.presence_of(member, &self.0.shared.environment, now).liveness)
-            .collect();
+        let liveness: Vec<_> = members.map(|member| state.presence_of(member, now).liveness).collect();
         let gone = !liveness.is_empty() && liveness.iter().all(|l| *l == Liveness::Gone);
         Ok(if gone { Delivery::Unreachable } else { Delivery::Stored })
     }
 }
 
 impl State {
-    /// Returns the member that a message or a filter names.
-    fn find_recipient(&self, session: &str, name: &str) -> Result<AgentId> {
-        self.find_member(session, name).map_err(|mut e| {
-            if e.code == ErrorCode::UnknownMember {
-                e.code = ErrorCode::UnknownRecipient;
-            }
-            e
-        })
-    }
-
     /// Checks the text of a message or note, and removes secrets from it.
     fn text(&self, body: String, too_large: ErrorCode, redactor: &dyn Redactor) -> Result<Redacted> {
         if body.trim().is_empty() {

@@ -1,9 +1,10 @@
 //! Requests about the turn: claim, release, assign, take, close.
 
 use super::authority::{SessionAuthority, State};
-use super::commands::{drain, refuse_ambiguous};
+use super::commands::drain;
 use super::commit::Remarks;
 use super::handoff::{check_handoff, with_handoff};
+use crate::error;
 use crate::participant::Participant;
 use crate::replies::{GrantReason, Granted, Guardian, NotYet, TakeoverAvailable, TurnReply};
 use serde_json::json;
@@ -13,7 +14,7 @@ use stickpin_session::log::{Kind, Redacted, RedactedHandoff, Redactor};
 use stickpin_session::turn::deadlines;
 use stickpin_session::turn::machine::{self, Claim, Takeover};
 use stickpin_session::turn::{self, AgentId, Fence, Handoff, Now, Transition, TurnEvent, TurnPhase};
-use stickpin_store::{Amendment, Phase};
+use stickpin_store::{Amendment, Origin, Phase};
 
 /// The options for taking a turn.
 #[derive(Debug, Clone, Default)]
@@ -62,7 +63,7 @@ impl SessionAuthority {
         handoff: Handoff,
         redactor: &dyn Redactor,
     ) -> Result<Released> {
-        refuse_ambiguous(who).map_err(|e| with_handoff(e, &handoff))?;
+        who.require_unambiguous().map_err(|e| with_handoff(e, &handoff))?;
         check_handoff(&handoff)?;
         let given = handoff.clone();
         self.change(|state, now| {
@@ -70,7 +71,7 @@ impl SessionAuthority {
             let fence = Fence { agent: who.agent.clone(), turn_id: expected_turn, lease_id: None };
             let origin = State::origin(who, now);
             let seq = state.next_seq(&origin)?;
-            let released = state.judge(&self.shared.environment, now, |s| machine::release(s, &fence, seq));
+            let released = state.judge(now, |s| machine::release(s, &fence, seq));
             let released = released.map_err(|e| with_handoff(self.turn_error(state, e), &given))?;
             let remarks =
                 Remarks { handoff: Some(RedactedHandoff::new(handoff, redactor)), ..Remarks::default() };
@@ -96,21 +97,19 @@ impl SessionAuthority {
         operator_requested: bool,
         redactor: &dyn Redactor,
     ) -> Result<Assigned> {
-        refuse_ambiguous(who).map_err(|e| with_handoff(e, &handoff))?;
+        who.require_unambiguous().map_err(|e| with_handoff(e, &handoff))?;
         check_handoff(&handoff)?;
         let given = handoff.clone();
         self.change(|state, now| {
             state.touch(who, now);
             let to = match to {
                 "next" => state.next_in_line(self, who, now)?,
-                name => state.find_member(&self.name, name).map_err(unknown_target)?,
+                name => state.find_member(&self.name, name, ErrorCode::UnknownTarget)?,
             };
             let fence = Fence { agent: who.agent.clone(), turn_id: expected_turn, lease_id: None };
             let origin = State::origin(who, now);
             let seq = state.next_seq(&origin)?;
-            let assigned = state.judge(&self.shared.environment, now, |s| {
-                machine::assign(s, &fence, &to, seq, operator_requested)
-            });
+            let assigned = state.judge(now, |s| machine::assign(s, &fence, &to, seq, operator_requested));
             let assigned = assigned.map_err(|e| with_handoff(self.turn_error(state, e), &given))?;
             let handoff = Some(RedactedHandoff::new(handoff, redactor));
             let remarks = Remarks { handoff, operator_requested, ..Remarks::default() };
@@ -131,7 +130,7 @@ impl SessionAuthority {
         options: TakeOptions,
         redactor: &dyn Redactor,
     ) -> Result<TurnReply> {
-        refuse_ambiguous(who)?;
+        who.require_unambiguous()?;
         self.require_guardian()?;
         let TakeOptions { reason, operator_requested, expected_turn } = options;
         if reason.as_deref().is_none_or(|reason| reason.trim().is_empty())
@@ -144,13 +143,12 @@ impl SessionAuthority {
         let mut reply = self.change(|state, now| {
             state.touch(who, now);
             state.join_as_driver(who, now)?;
-            state.commit_due(&self.shared.environment, now, Some(&who.agent))?;
+            state.commit_due(now, Some(&who.agent))?;
             let expected_turn = expected_turn.or_else(|| state.reported.get(&who.agent).copied());
             let how =
                 Takeover { expected_turn, operator_requested, replaces_owner: state.replaces_owner(who) };
             let lease_id = self.shared.environment.lease_id();
-            let claim =
-                state.judge(&self.shared.environment, now, |s| machine::take(s, &who.agent, lease_id, how));
+            let claim = state.judge(now, |s| machine::take(s, &who.agent, lease_id, how));
             let claim = claim.map_err(|e| self.turn_error(state, e))?;
             let reason = reason.map(|reason| Redacted::new(reason, redactor));
             self.answer(state, who, claim, Remarks { reason, operator_requested, ..Remarks::default() }, now)
@@ -173,10 +171,9 @@ impl SessionAuthority {
             }
             // A waiter that was removed while it waited does not become a member again.
             state.require_member(&self.name, &who.agent)?;
-            state.commit_due(&self.shared.environment, now, Some(&who.agent))?;
+            state.commit_due(now, Some(&who.agent))?;
             let lease_id = self.shared.environment.lease_id();
-            let claim =
-                state.judge(&self.shared.environment, now, |s| machine::claim(s, &who.agent, lease_id));
+            let claim = state.judge(now, |s| machine::claim(s, &who.agent, lease_id));
             let claim = claim.map_err(|e| self.turn_error(state, e))?;
             self.answer(state, who, claim, Remarks::default(), now)
         })
@@ -202,7 +199,7 @@ impl SessionAuthority {
             }
             Claim::AlreadyOwner { renewed } => {
                 let (lease_renewed, guardian_repaired) = (renewed.is_some(), state.repaired);
-                let turn = state.judge(&self.shared.environment, now, deadlines::confirmed);
+                let turn = state.judge(now, deadlines::confirmed);
                 let was_implicit = state.log.meta().turn.implicit;
                 state.log.amend(Amendment::Turn(Box::new(turn.clone())));
                 // The request for the turn must survive this process.
@@ -214,7 +211,7 @@ impl SessionAuthority {
                 TurnReply::YourTurn(Box::new(Granted { lease_renewed, guardian_repaired, ..granted }))
             }
             Claim::NotYet => {
-                let position = state.judge(&self.shared.environment, now, |s| turn::position(s, &who.agent));
+                let position = state.judge(now, |s| turn::position(s, &who.agent));
                 TurnReply::NotYet(NotYet { position, ..state.not_yet(now) })
             }
             Claim::TakeoverAvailable(reason) => {
@@ -293,20 +290,20 @@ impl SessionAuthority {
         let meta = state.log.meta();
         let owner = meta.turn.owner.as_ref().filter(|owner| **owner != who.agent)?;
         state.member(owner)?;
-        let rests = state.implicit_owner_rests(&self.shared.environment, &now);
+        let rests = state.implicit_owner_rests(&now);
         (!rests).then(|| (owner.clone(), meta.turn.turn_id))
     }
 }
 
 impl State {
-    pub(crate) fn next_seq(&mut self, origin: &stickpin_store::Origin) -> Result<u64> {
-        self.log.next_seq(origin).map_err(crate::error::of_store)
+    pub(crate) fn next_seq(&mut self, origin: &Origin) -> Result<u64> {
+        self.log.next_seq(origin).map_err(error::of_store)
     }
 
     /// Returns the handoff that the owner has not acted on yet.
     pub(super) fn pending_handoff(&self) -> Result<Option<Handoff>> {
         let Some(seq) = self.log.meta().turn.pending_handoff_seq else { return Ok(None) };
-        let records = self.log.records_after(seq - 1, 1, Phase::Feed).map_err(crate::error::of_store)?;
+        let records = self.log.records_after(seq - 1, 1, Phase::Feed).map_err(error::of_store)?;
         Ok(records.first().and_then(|record| match &record.kind {
             Kind::TurnReleased(released) => released.handoff.as_ref().map(|handoff| handoff.get().clone()),
             Kind::TurnAssigned(assigned) => assigned.handoff.as_ref().map(|handoff| handoff.get().clone()),
@@ -331,10 +328,9 @@ impl State {
 
     /// Returns the member that `release` would choose.
     fn next_in_line(&self, session: &SessionAuthority, who: &Participant, now: &Now) -> Result<AgentId> {
-        let next = self
-            .judge(&session.shared.environment, now, |s| stickpin_session::turn::next_owner(s, &who.agent));
+        let next = self.judge(now, |s| turn::next_owner(s, &who.agent));
         match next {
-            stickpin_session::turn::Next::Waiter(agent) => Ok(agent),
+            turn::Next::Waiter(agent) => Ok(agent),
             _ => Err(Error::new(
                 ErrorCode::UnknownTarget,
                 format!("no member is waiting for the turn of session `{}`", session.name),
@@ -354,14 +350,6 @@ impl State {
 
 /// The minimum time between two writes of a lease to disk, in milliseconds.
 pub(crate) const STORE_EVERY_MS: u64 = 60_000;
-
-/// Converts the error for a name that no member has.
-fn unknown_target(mut e: Error) -> Error {
-    if e.code == ErrorCode::UnknownMember {
-        e.code = ErrorCode::UnknownTarget;
-    }
-    e
-}
 
 fn reason_of(transition: &Transition) -> (GrantReason, Option<AgentId>) {
     match &transition.event {

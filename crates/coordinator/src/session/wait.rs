@@ -1,7 +1,6 @@
 //! `turn wait`: waiting for the turn.
 
 use super::authority::{Registration, SessionAuthority, State};
-use super::commands::refuse_ambiguous;
 use super::events::Events;
 use crate::feed::{Audience, Event, Filter};
 use crate::participant::Participant;
@@ -74,10 +73,10 @@ impl SessionAuthority {
         options: WaitOptions,
         cancel: &CancellationToken,
     ) -> Result<WaitReply> {
-        refuse_ambiguous(who)?;
+        who.require_unambiguous()?;
         self.require_guardian()?;
         let until = options.timeout.map(|timeout| Instant::now() + timeout);
-        let mut turns = self.turns();
+        let mut turns = self.turns.subscribe();
         let mut registered = self.register(who, options, true)?;
         let mut cursor = options.events.then(|| self.read_position(who, options.after)).transpose()?;
         loop {

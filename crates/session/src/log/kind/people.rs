@@ -217,7 +217,7 @@ pub struct ChildSpawned {
 }
 
 /// The place in a child's log where its activity can be inspected.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Evidence {
     /// The segment of the log.
