@@ -7,7 +7,7 @@ use crate::disk::{Disk, RealDisk};
 use crate::harness::{HARNESSES, Harness, SHARED_SKILL};
 use crate::outcome::{Outcome, Status};
 use crate::registration;
-use crate::run::{OtherRun, Run};
+use crate::run::Run;
 use crate::setup::{Setup, VERSION};
 use crate::skill;
 use crate::state::CleanupState;
@@ -21,8 +21,8 @@ use stickpin_kernel::Result;
 /// Returns `IO` or `STORAGE_FULL` if the folder of the installation cannot be used. A target that
 /// fails is part of the summary.
 pub fn cleanup(setup: &Setup, reason: Reason) -> Result<Option<String>> {
-    let mut run = Run::begin(setup, &RealDisk, reason, OtherRun::Wait)?;
-    Ok(run.as_mut().and_then(|run| complete(run, HARNESSES, false)))
+    let mut run = Run::begin(setup, &RealDisk, reason, false)?;
+    Ok(complete(&mut run, HARNESSES, false))
 }
 
 /// Cleans up if the last cleanup was by another version; otherwise only reads one small file. The
@@ -43,7 +43,7 @@ pub(crate) fn first_run_on(disk: &dyn Disk, setup: &Setup, is_person: bool) -> R
     if state.is_deferred() {
         return Ok(None);
     }
-    let mut run = Run::begin(setup, disk, Reason::FirstRun, OtherRun::GiveWay)?;
+    let mut run = Run::try_begin(setup, disk, Reason::FirstRun)?;
     Ok(run.as_mut().and_then(|run| complete(run, HARNESSES, is_person)))
 }
 

@@ -19,6 +19,16 @@ pub(crate) enum TargetKind {
     Mcp,
 }
 
+impl TargetKind {
+    /// Returns the name in reports.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            Self::Skill => "skill",
+            Self::Mcp => "mcp",
+        }
+    }
+}
+
 /// How a skill is installed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]

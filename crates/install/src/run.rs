@@ -25,47 +25,28 @@ pub(crate) struct Run<'a> {
     _lock: Option<File>,
 }
 
-/// Whether to wait for another run that is in progress.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum OtherRun {
-    /// Wait until it ends.
-    Wait,
-    /// Do not run.
-    GiveWay,
-}
-
 impl<'a> Run<'a> {
-    /// Begins a run that changes files. Returns `None` if another run is in progress and takes
-    /// precedence.
+    /// Begins a run that changes files, after other runs have ended, or with `dry` one that changes
+    /// nothing.
     ///
     /// # Errors
     /// Returns `IO` or `STORAGE_FULL` if the folder of the installation cannot be used.
-    pub(crate) fn begin(
-        setup: &'a Setup,
-        disk: &'a dyn Disk,
-        reason: Reason,
-        other: OtherRun,
-    ) -> Result<Option<Self>> {
-        let folder = setup.folder();
-        disk::make_folder(&folder, 0o700).map_err(|e| io_error("create the folder", &folder, &e))?;
-        let path = folder.join("lock");
-        let lock =
-            OpenOptions::new().write(true).create(true).truncate(false).mode(disk::PRIVATE).open(&path);
-        let lock = lock.map_err(|e| io_error("open", &path, &e))?;
-        match other {
-            OtherRun::Wait => lock.lock().map_err(|e| io_error("lock", &path, &e))?,
-            OtherRun::GiveWay if lock.try_lock().is_err() => return Ok(None),
-            OtherRun::GiveWay => {}
+    pub(crate) fn begin(setup: &'a Setup, disk: &'a dyn Disk, reason: Reason, dry: bool) -> Result<Self> {
+        if dry {
+            return Self::new(setup, disk, reason, None);
         }
-        Self::new(setup, disk, reason, Some(lock)).map(Some)
+        let (path, lock) = open_lock(setup)?;
+        lock.lock().map_err(|e| io_error("lock", &path, &e))?;
+        Self::new(setup, disk, reason, Some(lock))
     }
 
-    /// Begins a run that changes nothing.
+    /// Begins a run that changes files, unless another run is in progress.
     ///
     /// # Errors
-    /// Returns `IO` if the manifest cannot be read.
-    pub(crate) fn dry(setup: &'a Setup, disk: &'a dyn Disk, reason: Reason) -> Result<Self> {
-        Self::new(setup, disk, reason, None)
+    /// Returns the errors of [`Self::begin`].
+    pub(crate) fn try_begin(setup: &'a Setup, disk: &'a dyn Disk, reason: Reason) -> Result<Option<Self>> {
+        let (_, lock) = open_lock(setup)?;
+        lock.try_lock().ok().map(|()| Self::new(setup, disk, reason, Some(lock))).transpose()
     }
 
     fn new(setup: &'a Setup, disk: &'a dyn Disk, reason: Reason, lock: Option<File>) -> Result<Self> {
@@ -77,33 +58,25 @@ impl<'a> Run<'a> {
             version_to: VERSION,
             clock: now,
         };
-        let manifest = Manifest::read(disk, &setup.folder().join("manifest.json"))?;
+        let manifest = Manifest::read(disk, &setup.manifest())?;
         Ok(Self { setup, disk, audit, manifest, dry: lock.is_none(), _lock: lock })
     }
 
-    fn manifest_path(&self) -> PathBuf {
-        self.setup.folder().join("manifest.json")
-    }
-
     /// Writes the manifest.
-    pub(crate) fn save(&self) -> std::result::Result<(), TargetError> {
-        let path = self.manifest_path();
+    pub(crate) fn save(&self) -> Result<(), TargetError> {
+        let path = self.setup.manifest();
         self.manifest.write(self.disk, &path).map_err(|e| TargetError::io("write", &path, &e))
     }
 
     /// Records what is about to be written. The record precedes the change, and older records stay
     /// until the change is complete, so that an interrupted run leaves nothing unrecognized.
-    pub(crate) fn remember(&mut self, record: Record) -> std::result::Result<(), TargetError> {
+    pub(crate) fn remember(&mut self, record: Record) -> Result<(), TargetError> {
         self.manifest.0.push(record);
         self.save().inspect_err(|_| drop(self.manifest.0.pop()))
     }
 
     /// Drops all records of a target except the last: its change is complete.
-    pub(crate) fn settle(
-        &mut self,
-        harness: &str,
-        target: TargetKind,
-    ) -> std::result::Result<(), TargetError> {
+    pub(crate) fn settle(&mut self, harness: &str, target: TargetKind) -> Result<(), TargetError> {
         match self.manifest.settle(harness, target) {
             true => self.save(),
             false => Ok(()),
@@ -111,11 +84,7 @@ impl<'a> Run<'a> {
     }
 
     /// Drops all records of a target.
-    pub(crate) fn forget(
-        &mut self,
-        harness: &str,
-        target: TargetKind,
-    ) -> std::result::Result<(), TargetError> {
+    pub(crate) fn forget(&mut self, harness: &str, target: TargetKind) -> Result<(), TargetError> {
         match !self.dry && self.manifest.drop(harness, target) {
             true => self.save(),
             false => Ok(()),
@@ -123,7 +92,7 @@ impl<'a> Run<'a> {
     }
 
     /// Appends an audit line. Removals happen only after this function has returned.
-    pub(crate) fn audited(&self, event: &AuditEvent<'_>) -> std::result::Result<(), TargetError> {
+    pub(crate) fn audited(&self, event: &AuditEvent<'_>) -> Result<(), TargetError> {
         let failed = |e: &std::io::Error| TargetError::io("write", &self.audit.path, e);
         self.audit.record(self.disk, event).map_err(|e| failed(&e))
     }
@@ -143,4 +112,14 @@ impl<'a> Run<'a> {
         // Nothing was changed; the outcome itself reports it.
         let _ = self.audited(&event);
     }
+}
+
+/// Opens the file that a run locks.
+fn open_lock(setup: &Setup) -> Result<(PathBuf, File)> {
+    let folder = setup.folder();
+    disk::make_folder(&folder, 0o700).map_err(|e| io_error("create the folder", &folder, &e))?;
+    let path = folder.join("lock");
+    let lock = OpenOptions::new().write(true).create(true).truncate(false).mode(disk::PRIVATE).open(&path);
+    let lock = lock.map_err(|e| io_error("open", &path, &e))?;
+    Ok((path, lock))
 }

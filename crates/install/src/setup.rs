@@ -37,6 +37,11 @@ impl Setup {
         self.state_dir.join("install")
     }
 
+    /// Returns the file that lists what was installed.
+    pub(crate) fn manifest(&self) -> PathBuf {
+        self.folder().join("manifest.json")
+    }
+
     /// Returns the folder that links to the skill point to.
     pub(crate) fn bundle(&self) -> PathBuf {
         self.folder().join("skills/stickpin")

@@ -4,7 +4,7 @@ use super::install::{InstallOptions, install_into};
 use super::{blocking, setup};
 use crate::disk::{Disk, RealDisk};
 use crate::harness::{HARNESSES, Harness};
-use crate::manifest::{Manifest, TargetKind};
+use crate::manifest::Manifest;
 use crate::outcome::{Outcome, Status};
 use crate::setup::Setup;
 use crate::skill::SkillOptions;
@@ -62,17 +62,14 @@ impl ClientCommand for DoctorInstall {
 pub(crate) fn examine(disk: &dyn Disk, setup: &Setup, harnesses: &[Harness]) -> Result<Vec<Check>> {
     let skill = Some(SkillOptions { mode: None, replace: false });
     let options = InstallOptions { harnesses: Vec::new(), mcp: true, skill, dry: true };
-    let manifest = Manifest::read(disk, &setup.folder().join("manifest.json"))?;
+    let manifest = Manifest::read(disk, &setup.manifest())?;
     let outcomes = install_into(disk, setup, harnesses, &options)?;
     Ok(outcomes.iter().map(|outcome| check(&manifest, outcome)).collect())
 }
 
 fn check(manifest: &Manifest, outcome: &Outcome) -> Check {
     let harness = outcome.harness;
-    let target = match outcome.target {
-        TargetKind::Skill => "skill",
-        TargetKind::Mcp => "mcp",
-    };
+    let target = outcome.target.name();
     let path = outcome.path.display();
     let was_installed = manifest.0.iter().any(|record| {
         record.target == outcome.target && (record.harness == harness || *record.path == *path.to_string())

@@ -9,7 +9,7 @@ use crate::harness::{HARNESSES, Harness};
 use crate::manifest::{SkillMode, TargetKind};
 use crate::outcome::Outcome;
 use crate::registration;
-use crate::run::{OtherRun, Run};
+use crate::run::Run;
 use crate::setup::Setup;
 use crate::skill::{self, SkillOptions};
 use async_trait::async_trait;
@@ -135,13 +135,7 @@ pub(crate) fn install_into(
     harnesses: &[Harness],
     options: &InstallOptions,
 ) -> Result<Vec<Outcome>> {
-    let mut run = match options.dry {
-        true => Run::dry(setup, disk, Reason::Install)?,
-        false => match Run::begin(setup, disk, Reason::Install, OtherRun::Wait)? {
-            Some(run) => run,
-            None => return Ok(Vec::new()),
-        },
-    };
+    let mut run = Run::begin(setup, disk, Reason::Install, options.dry)?;
     let mut results = Vec::new();
     for harness in harnesses {
         let is_named = options.harnesses.contains(&harness.id);

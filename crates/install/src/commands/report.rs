@@ -1,6 +1,5 @@
 //! The output of `install` and `uninstall`.
 
-use crate::manifest::TargetKind;
 use crate::outcome::{Outcome, Status};
 use serde::Serialize;
 use stickpin_kernel::{Error, ErrorCode, Show, Text};
@@ -20,10 +19,7 @@ impl Show for Report {
             text.line("plan (nothing was changed):");
         }
         for outcome in &self.results {
-            let target = match outcome.target {
-                TargetKind::Skill => "skill",
-                TargetKind::Mcp => "mcp",
-            };
+            let target = outcome.target.name();
             let (harness, status, path) = (outcome.harness, outcome.status.words(), outcome.path.display());
             let why = match outcome.message.as_str() {
                 "" => String::new(),

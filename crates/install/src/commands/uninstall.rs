@@ -10,7 +10,7 @@ use crate::harness::{HARNESSES, Harness, SHARED_SKILL};
 use crate::manifest::TargetKind;
 use crate::outcome::{Outcome, Status};
 use crate::registration;
-use crate::run::{OtherRun, Run};
+use crate::run::Run;
 use crate::setup::Setup;
 use crate::skill;
 use async_trait::async_trait;
@@ -139,13 +139,7 @@ pub(crate) fn uninstall_from(
     harnesses: &[Harness],
     options: &UninstallOptions,
 ) -> Result<Vec<Outcome>> {
-    let mut run = match options.dry {
-        true => Run::dry(setup, disk, Reason::Uninstall)?,
-        false => match Run::begin(setup, disk, Reason::Uninstall, OtherRun::Wait)? {
-            Some(run) => run,
-            None => return Ok(Vec::new()),
-        },
-    };
+    let mut run = Run::begin(setup, disk, Reason::Uninstall, options.dry)?;
     let mut results = Vec::new();
     for harness in harnesses.iter().filter(|harness| options.harnesses.contains(&harness.id)) {
         results.extend(registration::apply(&mut run, harness, Intent::Uninstall));

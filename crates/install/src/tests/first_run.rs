@@ -99,9 +99,9 @@ fn only_a_person_refreshes_an_unedited_skill() {
 #[test]
 fn run_in_progress_is_not_waited_for() {
     use crate::audit::Reason;
-    use crate::run::{OtherRun, Run};
+    use crate::run::Run;
     let machine = Machine::new();
-    let other = Run::begin(&machine.setup, &RealDisk, Reason::Install, OtherRun::Wait).expect("a run");
+    let other = Run::begin(&machine.setup, &RealDisk, Reason::Install, false).expect("a run");
     assert_eq!(first_run(&machine), None);
     assert_eq!(state(&machine), Value::Null);
     drop(other);

@@ -7,7 +7,7 @@ use crate::disk::{Disk, RealDisk};
 use crate::harness::{CLAUDE_CODE, CODEX, GEMINI, HARNESSES, Harness, OPENCODE};
 use crate::manifest::TargetKind;
 use crate::outcome::{Outcome, Status};
-use crate::run::{OtherRun, Run};
+use crate::run::Run;
 use crate::setup::Setup;
 use crate::skill::SkillOptions;
 use serde_json::Value;
@@ -165,8 +165,8 @@ impl Machine {
 
     /// Cleans up as after an update.
     pub(super) fn clean(&self, table: &[Harness]) -> Option<String> {
-        let run = Run::begin(&self.setup, &RealDisk, Reason::Update, OtherRun::Wait).expect("a run");
-        cleanup::complete(&mut run.expect("nobody else runs"), table, false)
+        let mut run = Run::begin(&self.setup, &RealDisk, Reason::Update, false).expect("a run");
+        cleanup::complete(&mut run, table, false)
     }
 
     /// Returns the lines of the audit log.
