@@ -5,7 +5,7 @@ use crate::board::Board;
 use crate::remote::Remote;
 use crate::steps::Frame;
 use serde::{Deserialize, Serialize};
-use serde_json::{Map, Value, json};
+use serde_json::{Value, json};
 use stickpin_kernel::{Error, ErrorCode, Response, Result};
 
 /// The maximum length of a typed text, in bytes.
@@ -102,7 +102,7 @@ pub(crate) async fn perform(act: Act, board: &Board, remote: &Remote) -> Result<
         }
         Act::Press { frame, x, y, count } => {
             let target = target(board, frame, x, y)?;
-            let response = remote.call("press", object(json!({ "target": target, "count": count }))).await;
+            let response = remote.call("press", json!({ "target": target, "count": count })).await;
             // A warning states the age of the capture behind a ref, but the person looked at the
             // picture.
             return Ok(ActAnswer { warning: None, ..response.into() });
@@ -120,13 +120,13 @@ pub(crate) async fn perform(act: Act, board: &Board, remote: &Remote) -> Result<
         Act::Dialog { accept: true } => ("alert accept", json!({})),
         Act::Dialog { accept: false } => ("alert dismiss", json!({})),
     };
-    Ok(remote.call(command, object(input)).await.into())
+    Ok(remote.call(command, input).await.into())
 }
 
 async fn take(board: &Board, remote: &Remote) -> Result<ActAnswer> {
     // A turn can only be taken in the state in which it was last seen.
     let _: Value = remote.output("turn state", json!({})).await?;
-    let response = remote.call("turn take", object(json!({ "operatorRequested": true }))).await;
+    let response = remote.call("turn take", json!({ "operatorRequested": true })).await;
     let owned = response.output.as_ref().is_some_and(|output| output["status"] == "your_turn");
     let answer = ActAnswer::from(response);
     if !owned {
@@ -150,7 +150,7 @@ pub(crate) async fn release(remote: &Remote, status: &str, next_action: &str) ->
         "status": or(status, "a person used the session on the watch page"),
         "nextAction": or(next_action, "continue"),
     });
-    remote.call("turn release", object(handoff)).await
+    remote.call("turn release", handoff).await
 }
 
 /// Returns the target of a press at a point of a screenshot: the ref of the element that the
@@ -181,13 +181,6 @@ fn target(board: &Board, frame: u64, x: f64, y: f64) -> Result<String> {
 fn same_element(seen: &Frame, newest: &Frame, x: f64, y: f64) -> bool {
     let named = |frame: &Frame| frame.at(x, y).map(|b| (b.reference.clone(), b.role.clone(), b.name.clone()));
     seen.id == newest.id || (named(seen) == named(newest) && seen.url == newest.url)
-}
-
-fn object(value: Value) -> Map<String, Value> {
-    match value {
-        Value::Object(object) => object,
-        _ => Map::new(),
-    }
 }
 
 #[cfg(test)]

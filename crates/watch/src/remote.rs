@@ -42,7 +42,11 @@ impl Remote {
     }
 
     /// Runs a command.
-    pub(crate) async fn call(&self, command: &str, input: Map<String, Value>) -> Response {
+    pub(crate) async fn call(&self, command: &str, input: Value) -> Response {
+        let input = match input {
+            Value::Object(input) => input,
+            _ => Map::new(),
+        };
         let request = Request {
             input,
             session: Some(self.session.clone()),
@@ -57,10 +61,6 @@ impl Remote {
     /// # Errors
     /// Returns the error of the command, and `INTERNAL` for an unexpected output.
     pub(crate) async fn output<T: DeserializeOwned>(&self, command: &str, input: Value) -> Result<T> {
-        let input = match input {
-            Value::Object(input) => input,
-            _ => Map::new(),
-        };
         self.call(command, input).await.take_output()
     }
 }
