@@ -67,8 +67,3 @@ fn ignore_gone_document<T>(answer: Result<T, TabError>) -> Result<Option<T>> {
         Err(fault) => Err(unknown(fault)),
     }
 }
-
-/// Returns the result of an input of which nothing more is known.
-fn input_handled() -> InputOutcome {
-    InputOutcome::done()
-}

@@ -98,7 +98,7 @@ pub fn prepare(
     });
     set_up.send(&cdp::Resume {});
     let answers = set_up.answers;
-    let root = state.children.get(session).map_or(session, String::as_str).to_owned();
+    let root = state.root_of(session).to_owned();
     let shared = Arc::clone(shared);
     tokio::spawn(async move {
         for answer in answers {
@@ -124,7 +124,7 @@ pub fn record(
     method: &str,
     params: &RawValue,
 ) -> Option<()> {
-    let root = state.children.get(session).map_or(session, String::as_str).to_owned();
+    let root = state.root_of(session).to_owned();
     match method {
         "Page.javascriptDialogOpening" => {
             dialog_opening(client, state, session, &root, read(method, params)?);
@@ -277,15 +277,7 @@ fn navigated(tab: &mut TabState, session: &str, info: cdp::FrameInfo) {
         tab.arrivals += 1;
         tab.notice(Notice::Navigated { url: url.clone() });
     } else {
-        let below: Vec<String> = tab
-            .frames
-            .values()
-            .filter(|f| f.parent.as_deref() == Some(info.id.as_str()))
-            .map(|f| f.id.clone())
-            .collect();
-        for child in below {
-            tab.remove_frame(&child);
-        }
+        tab.remove_frames_below(&info.id);
     }
     let frame = tab.frames.entry(info.id.clone()).or_default();
     frame.id = info.id;

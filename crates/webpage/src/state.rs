@@ -97,6 +97,18 @@ pub struct State {
 }
 
 impl State {
+    /// Returns the session of the tab that a session belongs to: itself, or that of the page around
+    /// an out-of-process frame or a worker.
+    pub fn root_of<'s>(&'s self, session: &'s str) -> &'s str {
+        self.children.get(session).map_or(session, String::as_str)
+    }
+
+    /// Returns the tab that a session belongs to.
+    pub fn tab_of(&mut self, session: &str) -> Option<&mut TabState> {
+        let root = self.children.get(session).map_or(session, String::as_str);
+        self.tabs.get_mut(root)
+    }
+
     /// Assigns to every tab the dialog to answer next: its own, else one of another tab. Related
     /// pages share a process, and a dialog of one stops the scripts of all.
     pub fn show_dialogs(&mut self) {
@@ -374,12 +386,15 @@ impl TabState {
 
     /// Removes a frame and its descendants.
     pub(crate) fn remove_frame(&mut self, id: &str) {
+        self.remove_frames_below(id);
+        self.frames.remove(id);
+    }
+
+    /// Removes the descendants of a frame.
+    pub(crate) fn remove_frames_below(&mut self, id: &str) {
         let below: Vec<String> =
             self.frames.values().filter(|f| f.parent.as_deref() == Some(id)).map(|f| f.id.clone()).collect();
-        for child in below {
-            self.remove_frame(&child);
-        }
-        self.frames.remove(id);
+        below.iter().for_each(|child| self.remove_frame(child));
     }
 
     /// Returns all frames: parents before their children, children in order of arrival.

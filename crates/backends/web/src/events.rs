@@ -129,7 +129,7 @@ impl Recorder {
             }
             "iframe" => {
                 let Some(parent) = parent else { return send(client, &session, &cdp::Resume {}) };
-                let root = state.children.get(parent).map_or(parent, String::as_str).to_owned();
+                let root = state.root_of(parent).to_owned();
                 if let Some(tab) = state.tabs.get_mut(&root) {
                     tab.frame_moved(info, &session);
                     state.children.insert(session.clone(), root);
@@ -138,11 +138,9 @@ impl Recorder {
             kind => {
                 if kind.contains("worker")
                     && let Some(parent) = parent
+                    && let Some(tab) = state.tab_of(parent)
                 {
-                    let root = state.children.get(parent).map_or(parent, String::as_str).to_owned();
-                    if let Some(tab) = state.tabs.get_mut(&root) {
-                        events::worker(tab, info.url);
-                    }
+                    events::worker(tab, info.url);
                 }
                 return send(client, &session, &cdp::Resume {});
             }

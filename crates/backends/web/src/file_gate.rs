@@ -4,6 +4,7 @@
 //! The gate covers what pages load, redirects, and navigations in every tab and frame, whatever
 //! started them. Links are resolved before paths are compared. Network requests are not paused.
 
+use crate::address;
 use crate::driven::DrivenBrowser;
 use serde_json::json;
 use std::path::PathBuf;
@@ -19,11 +20,17 @@ pub(crate) fn pause_file_requests() -> cdp::EnableFetch {
     cdp::EnableFetch { patterns: vec![json!({"urlPattern": "file:*"})] }
 }
 
-/// Checks a URL before the browser navigates to it.
+/// Parses an address that the browser may open.
 ///
 /// # Errors
-/// Returns `POLICY_DENIED` for a file outside `roots`.
-pub(crate) fn check_url(url: &Url, roots: Option<&[PathBuf]>) -> Result<()> {
+/// Returns `INVALID_ARGS` for what is not an address, and `POLICY_DENIED` for a file outside
+/// `roots`.
+pub(crate) fn parse_allowed(what: &str, roots: Option<&[PathBuf]>) -> Result<Url> {
+    let url = address::parse(what)?;
+    check_url(&url, roots).map(|()| url)
+}
+
+fn check_url(url: &Url, roots: Option<&[PathBuf]>) -> Result<()> {
     let Some(roots) = roots.filter(|_| url.scheme() == "file") else { return Ok(()) };
     match url.to_file_path() {
         Ok(path) if paths::is_within(&path, roots) => Ok(()),
@@ -55,8 +62,7 @@ pub(crate) fn answer_paused_request(
         }
         {
             let mut state = shared.state();
-            let root = state.children.get(&session).unwrap_or(&session).clone();
-            if let Some(tab) = state.tabs.get_mut(&root) {
+            if let Some(tab) = state.tab_of(&session) {
                 let why = "outside the folders of this client".to_owned();
                 tab.notice(Notice::RequestFailed { method: request.method, url: clip(&request.url), why });
             }

@@ -1,6 +1,5 @@
 //! Navigates, and detects when a navigation is complete.
 
-use crate::address;
 use crate::driven::DrivenBrowser;
 use crate::file_gate;
 use crate::unresponsive;
@@ -40,7 +39,7 @@ pub(crate) async fn navigate(
     let before = web.page.tab.url()?;
     if let Navigation::To(what) = to {
         // An invalid or refused address must leave the page alone.
-        file_gate::check_url(&address::parse(what)?, web.state.file_roots().as_deref())?;
+        file_gate::parse_allowed(what, web.state.file_roots().as_deref())?;
     }
     let answers = tokio::select! {
         answers = unresponsive::interrupt_page(web, leave) => answers?,
@@ -177,8 +176,7 @@ async fn send_unless_prompted<M: Method>(web: &DrivenBrowser, leave: LeavePolicy
 
 /// Navigates to a URL.
 async fn visit(web: &DrivenBrowser, what: &str, deadline: Instant) -> Result<bool> {
-    let url = address::parse(what)?;
-    file_gate::check_url(&url, web.state.file_roots().as_deref())?;
+    let url = file_gate::parse_allowed(what, web.state.file_roots().as_deref())?;
     let before = Instant::now();
     let navigate = cdp::Navigate { url: url.as_str().to_owned() };
     let result = timeout_at(deadline.into(), web.page.tab.command(&navigate)).await;

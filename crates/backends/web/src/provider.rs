@@ -173,7 +173,7 @@ impl Provider for WebProvider {
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
         // Parse first: nothing is started for an invalid address.
         let request = request.read_options::<WebOptions>()?;
-        file_gate::check_url(&address::parse(&request.what)?, request.file_roots.as_deref())?;
+        file_gate::parse_allowed(&request.what, request.file_roots.as_deref())?;
         let mut device = self.start(&request).await?;
         let to = Navigation::To(request.what.clone());
         match device.web.navigate(&to, LeavePolicy::Discard, request.ready_timeout, &request.cancel).await {

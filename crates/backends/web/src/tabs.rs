@@ -165,8 +165,7 @@ pub(crate) async fn open_tab(
 ) -> Result<NavigationResult> {
     if let Some(what) = what {
         // Check first: nothing is opened for an invalid address.
-        let url = crate::address::parse(what)?;
-        crate::file_gate::check_url(&url, web.state.file_roots().as_deref())?;
+        crate::file_gate::parse_allowed(what, web.state.file_roots().as_deref())?;
     }
     let created = timeout(TAB_TIMEOUT, create(&web.page.tab.client, &web.page.tab.shared)).await;
     let session = created.map_err(|_| timeout_error("opened"))??;

@@ -6,11 +6,11 @@ use crate::read::guard::GuardArgument;
 use crate::read::page::{DocumentElement, Page, element_gone, locate_under_pointer};
 use crate::read::prefetch::{self, PointerArrival, PrefetchedAim};
 use crate::tab::frames;
-use crate::tab::frames::{FrameStep, outward, rect};
+use crate::tab::frames::{FrameStep, from_tab, outward, rect, to_tab};
 use crate::tab::{TabError, World};
 use serde::de::IgnoredAny;
 use stickpin_device::{Aim, AimOptions, HitResult, PreparedInput, Result, Ticket};
-use stickpin_tree::{Handle, Rect};
+use stickpin_tree::Handle;
 
 /// The number of attempts to follow an element that moves away from the pointer.
 const MAX_AIM_ATTEMPTS: usize = 3;
@@ -123,15 +123,7 @@ async fn aim_and_capture(
                 let current_steps = frames::frame_steps(&page.tab, &world).await?;
                 let hit =
                     hit_test(page, &world, id, from_tab(aim.point, &current_steps), &current_steps).await?;
-                (
-                    hit,
-                    frames::bounding_boxes(&page.tab, &[handle])
-                        .await?
-                        .into_iter()
-                        .flatten()
-                        .next()
-                        .unwrap_or(bounds),
-                )
+                (hit, frames::bounding_box(&page.tab, handle).await?.unwrap_or(bounds))
             }
         };
         if aim.hit == HitResult::Target || round >= MAX_AIM_ATTEMPTS {
@@ -227,16 +219,4 @@ impl HitTest {
             Self { by, what, .. } => HitResult::Covered { by: Some(Handle { scope, id: by }), what },
         }
     }
-}
-
-/// Converts a point of the innermost document to a point of the tab.
-pub(crate) fn to_tab(point: (f64, f64), steps: &[FrameStep]) -> (f64, f64) {
-    steps.iter().fold(point, |point, step| step.outward(point))
-}
-
-/// Converts a point of the tab to a point of the innermost document.
-pub(crate) fn from_tab(point: (f64, f64), steps: &[FrameStep]) -> (f64, f64) {
-    // The outward mapping is linear, so its image of the unit square suffices to invert it.
-    let Rect { x, y, width, height } = outward(Rect { x: 0.0, y: 0.0, width: 1.0, height: 1.0 }, steps);
-    ((point.0 - x) / width, (point.1 - y) / height)
 }

@@ -2,7 +2,7 @@
 //! (`agent/script/act/editors.js`). A key selects everything, the text is pasted over the
 //! selection, and a copy reads back what the editor then holds.
 
-use crate::act::{ignore_gone_document, input_handled, keyboard, keys, opened_dialog, unknown};
+use crate::act::{ignore_gone_document, keyboard, keys, opened_dialog, unknown};
 use crate::agent::{CodeAnswer, PasteAnswer};
 use crate::read::guard::stopped_outcome;
 use crate::read::page::{Page, element_gone};
@@ -26,7 +26,7 @@ pub(crate) async fn fill_code(
 ) -> Result<InputOutcome> {
     let text = text.replace("\r\n", "\n");
     if select_all(page, world).await? {
-        return Ok(input_handled());
+        return Ok(InputOutcome::done());
     }
     let pasted: Option<PasteAnswer> =
         page.tab.call(world, "pasteText", (id, &text, key)).await.map_err(unknown)?;
@@ -49,26 +49,26 @@ pub(crate) async fn fill_code(
             ));
         }
     };
-    if opened { Ok(input_handled()) } else { read_code(page, world, id).await }
+    if opened { Ok(InputOutcome::done()) } else { read_code(page, world, id).await }
 }
 
 /// Reads back the text of an editor and leaves the caret at its end.
 async fn read_code(page: &Page, world: &World, id: u64) -> Result<InputOutcome> {
     // Behind a dialog, or in a document that went away with the text, there is nothing to read.
     if ignore_gone_document(page.tab.wait_frame(world).await)?.is_none() || select_all(page, world).await? {
-        return Ok(input_handled());
+        return Ok(InputOutcome::done());
     }
     let read = ignore_gone_document(page.tab.call::<Option<CodeAnswer>>(world, "readCode", (id,)).await)?;
-    let Some(read) = read else { return Ok(input_handled()) };
-    let Some(read) = read else { return Ok(input_handled().unread(true)) };
+    let Some(read) = read else { return Ok(InputOutcome::done()) };
+    let Some(read) = read else { return Ok(InputOutcome::done().unread(true)) };
     if read.focused {
         keyboard::press_key(page, Modifiers::default(), &keys::key("ArrowRight")?).await?;
     }
     let landed = keyboard::text_landed(page, world).await?;
     if let Delivery::Elsewhere { .. } | Delivery::Changed { .. } = landed {
-        return Ok(input_handled().delivery(landed));
+        return Ok(InputOutcome::done().delivery(landed));
     }
-    Ok(input_handled().unread(read.text.is_none()).value(read.text))
+    Ok(InputOutcome::done().unread(read.text.is_none()).value(read.text))
 }
 
 /// Sends the keys that select everything. Returns whether a dialog opened.

@@ -1,12 +1,11 @@
 //! Gives files to the page: to a file input, to the chooser that a press opens, or by drop.
 
-use crate::act::aim::from_tab;
-use crate::act::{ignore_gone_document, input_handled, mouse, opened_dialog, unknown};
+use crate::act::{ignore_gone_document, mouse, opened_dialog, unknown};
 use crate::read::guard;
 use crate::read::guard::stopped_outcome;
 use crate::read::page::{DocumentElement, Page, element_gone};
 use crate::state::Chooser;
-use crate::tab::frames;
+use crate::tab::frames::{self, from_tab};
 use crate::tab::{NONE, TabError, expression};
 use serde::Deserialize;
 use serde_json::json;
@@ -98,7 +97,7 @@ pub(crate) async fn upload(page: &mut Page, target: Handle, files: &[PathBuf]) -
     drop(page.tab.client.send(Some(&world.session), &ReleaseObject { object_id }));
     if opened_dialog(answer.map(drop))? {
         // The page opened a dialog as soon as it had the files.
-        return Ok(input_handled());
+        return Ok(InputOutcome::done());
     }
     if ignore_gone_document(page.tab.call(&world, "filesTaken", NONE).await)? == Some(false) {
         return Err(unknown(input_rerendered()));
@@ -110,7 +109,7 @@ pub(crate) async fn upload(page: &mut Page, target: Handle, files: &[PathBuf]) -
     let names = |t: FileInputAnswer| t.holds.into_iter().map(|f| f.name).collect::<Vec<_>>().join(", ");
     // Apps that remove the files at once leave nothing to read back.
     let value = file_input.filter(|t| !t.holds.is_empty()).map(names);
-    Ok(input_handled().delivery(Delivery::Confirmed).value(value))
+    Ok(InputOutcome::done().delivery(Delivery::Confirmed).value(value))
 }
 
 /// Presses and waits for the file chooser that the press opens.
@@ -194,12 +193,12 @@ pub(crate) async fn drop_files(
         return Err(element_gone());
     }
     if opened_dialog(page.tab.deliver(vec![page.tab.send(&event("dragEnter"))]).await)? {
-        return Ok(input_handled());
+        return Ok(InputOutcome::done());
     }
     let mut frames = 0;
     let verdict = loop {
         if opened_dialog(page.tab.deliver(vec![page.tab.send(&event("dragOver"))]).await)? {
-            return Ok(input_handled());
+            return Ok(InputOutcome::done());
         }
         let verdict: DropVerdict = page.tab.call(&world, "dropVerdict", NONE).await.map_err(unknown)?;
         if verdict.taken || verdict.changed || frames >= DROP_HOVER_FRAMES {
@@ -222,7 +221,7 @@ pub(crate) async fn drop_files(
     }
     if !verdict.landed && !verdict.what.is_empty() {
         let delivery = Delivery::Elsewhere { what: verdict.what, stopped: true };
-        return Ok(input_handled().delivery(delivery));
+        return Ok(InputOutcome::done().delivery(delivery));
     }
     Ok(InputOutcome::default().handled(verdict.taken).delivery(Delivery::Confirmed))
 }

@@ -1,7 +1,7 @@
 //! Fills and types text, sends key chords, and selects in native lists.
 
 use crate::act::keys::{self, Key};
-use crate::act::{code, ignore_gone_document, input_handled, opened_dialog, unknown};
+use crate::act::{code, ignore_gone_document, opened_dialog, unknown};
 use crate::agent::{FocusAnswer, PressVerdict, SelectAnswer, ValueAnswer};
 use crate::read::guard;
 use crate::read::guard::stopped_outcome;
@@ -86,7 +86,7 @@ pub(crate) async fn chord(page: &mut Page, modifiers: Modifiers, key: &str) -> R
     if modifiers.shift && key.text.len() == 1 {
         key = keys::apply_shift(key);
     }
-    press_key(page, modifiers, &key).await.map(|_| input_handled())
+    press_key(page, modifiers, &key).await.map(|_| InputOutcome::done())
 }
 
 pub(crate) async fn type_text(
@@ -153,7 +153,7 @@ pub(crate) async fn type_text(
         Some(world) => text_landed(page, &world).await?,
         None => Delivery::Unknown,
     };
-    Ok(input_handled().delivery(delivery))
+    Ok(InputOutcome::done().delivery(delivery))
 }
 
 /// Returns where typed text landed, which is known only if the guard stopped it. Ends the watch for
@@ -194,7 +194,7 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
             let error = Error::new(ErrorCode::FillMismatch, message);
             return Err(error.hint(format!("it accepts {}", set.accepts)));
         }
-        return Ok(input_handled().value(Some(set.value)).accepts(accepts));
+        return Ok(InputOutcome::done().value(Some(set.value)).accepts(accepts));
     }
     if !field.focused {
         return Err(unknown(no_focus()));
@@ -227,7 +227,7 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
             None => None,
         };
     }
-    Ok(input_handled().value(value).accepts(accepts))
+    Ok(InputOutcome::done().value(value).accepts(accepts))
 }
 
 /// Returns the value of a field and what stopped its text. Empty when filling opened a dialog or

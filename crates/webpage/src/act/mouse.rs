@@ -1,12 +1,11 @@
 //! Presses, drags and wheel scrolls, as the sequence of events that a mouse would send.
 
-use crate::act::aim::to_tab;
-use crate::act::{aim, ignore_gone_document, input_handled, keys, opened_dialog, unknown};
+use crate::act::{aim, ignore_gone_document, keys, opened_dialog, unknown};
 use crate::agent::{PressVerdict, ScrollAnswer, Scroller};
 use crate::read::guard::stopped_outcome;
 use crate::read::page::{DocumentElement, Page, element_gone};
 use crate::read::prefetch::{self, AnnouncedPress};
-use crate::tab::frames;
+use crate::tab::frames::{self, to_tab};
 use crate::tab::{NONE, TabError, World, expression};
 use serde_json::json;
 use std::time::Duration;
@@ -196,7 +195,7 @@ pub(crate) async fn press(
     if after.is_none() && delivery == Delivery::Confirmed {
         after = prefetch::request_outcome_report(page, *target, &watched);
     }
-    Ok(input_handled().delivery(delivery).ticket(Ticket::from_option(after)))
+    Ok(InputOutcome::done().delivery(delivery).ticket(Ticket::from_option(after)))
 }
 
 pub(crate) async fn drag(
@@ -217,7 +216,7 @@ pub(crate) async fn drag(
                     None => false,
                 };
                 if !is_source {
-                    return Ok(input_handled().delivery(Delivery::Elsewhere { what, stopped: true }));
+                    return Ok(InputOutcome::done().delivery(Delivery::Elsewhere { what, stopped: true }));
                 }
             }
             _ => return Ok(InputOutcome::default()),
@@ -235,7 +234,7 @@ pub(crate) async fn drag(
     let disable_intercept: Vec<_> = intercepting.release().into_iter().collect();
     let stopped_by_dialog = dragged?;
     if stopped_by_dialog {
-        return Ok(input_handled());
+        return Ok(InputOutcome::done());
     }
     page.tab.deliver(disable_intercept).await.map_err(unknown)?;
     let delivery = verdict(page, &watched, 1).await?;
@@ -244,7 +243,7 @@ pub(crate) async fn drag(
     if stopped_late && page.tab.read(|tab| tab.drag.is_none()).map_err(unknown)? {
         return_dragged(page, from).await?;
     }
-    Ok(input_handled().delivery(delivery))
+    Ok(InputOutcome::done().delivery(delivery))
 }
 
 /// Drops a held element where it was picked up, for a page that saw no release. Otherwise the page
@@ -328,7 +327,7 @@ pub(crate) async fn scroll(
         }
         None => None,
     };
-    let outcome = |moved| input_handled().moved(moved);
+    let outcome = |moved| InputOutcome::done().moved(moved);
     if let Some((x, y)) = point {
         let (delta_x, delta_y) = (Some(dx), Some(dy));
         let wheel = MouseEvent { r#type: "mouseWheel", x, y, delta_x, delta_y, ..MouseEvent::default() };

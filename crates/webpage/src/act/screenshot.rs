@@ -25,7 +25,7 @@ pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Res
     let (area, clip) = match request.of {
         Some(handle) => {
             aim::aim_at(page, handle, AimOptions::default()).await?;
-            let area = frames::bounding_boxes(&page.tab, &[handle]).await?.into_iter().flatten().next();
+            let area = frames::bounding_box(&page.tab, handle).await?;
             let area = area.filter(|r| r.width >= 1.0 && r.height >= 1.0);
             let area = area.ok_or_else(|| {
                 Error::new(ErrorCode::ElementOffscreen, "the element has no box on the page")
@@ -49,10 +49,9 @@ pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Res
     };
     let method = cdp::CaptureScreenshot {
         format: "png",
-        quality: None,
-        optimize_for_speed: None,
         capture_beyond_viewport: clip.is_some().then_some(true),
         clip,
+        ..cdp::CaptureScreenshot::default()
     };
     let picture = page.tab.query(&page.tab.session, &method).await?;
     ScreenshotImage::from_png(decode(&picture)?, area)
@@ -74,8 +73,7 @@ pub async fn begin_live_picture(page: &Page) -> Result<PendingPicture> {
             format: "jpeg",
             quality: Some(LIVE_QUALITY),
             optimize_for_speed: Some(true),
-            capture_beyond_viewport: None,
-            clip: None,
+            ..cdp::CaptureScreenshot::default()
         };
         LivePicture::new(decode(&tab.query(&tab.session, &method).await?)?, area)
     }))

@@ -44,6 +44,11 @@ pub(crate) async fn frame_steps(tab: &Tab, world: &World) -> Result<Vec<FrameSte
     Ok(steps)
 }
 
+/// Returns the bounding box of an element in pixels of the tab; `None` if it has none.
+pub(crate) async fn bounding_box(tab: &Tab, handle: Handle) -> Result<Option<Rect>> {
+    Ok(bounding_boxes(tab, &[handle]).await?.into_iter().flatten().next())
+}
+
 /// Returns the bounding boxes of elements in pixels of the tab.
 pub async fn bounding_boxes(tab: &Tab, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
     let mut boxes = vec![None; handles.len()];
@@ -118,12 +123,23 @@ pub async fn has_keys(tab: &Tab, world: &World) -> Result<bool, TabError> {
 
 /// Converts a box of an inner document to pixels of the tab.
 pub(crate) fn outward(inner: Rect, steps: &[FrameStep]) -> Rect {
-    let to_tab = |point| steps.iter().fold(point, |point, step| step.outward(point));
-    let (left, top) = to_tab((inner.x, inner.y));
-    let (right, bottom) = to_tab((inner.x + inner.width, inner.y + inner.height));
+    let (left, top) = to_tab((inner.x, inner.y), steps);
+    let (right, bottom) = to_tab((inner.x + inner.width, inner.y + inner.height), steps);
     Rect { x: left, y: top, width: right - left, height: bottom - top }
 }
 
 pub(crate) fn rect([x, y, width, height]: [f64; 4]) -> Rect {
     Rect { x, y, width, height }
+}
+
+/// Converts a point of the innermost document to a point of the tab.
+pub(crate) fn to_tab(point: (f64, f64), steps: &[FrameStep]) -> (f64, f64) {
+    steps.iter().fold(point, |point, step| step.outward(point))
+}
+
+/// Converts a point of the tab to a point of the innermost document.
+pub(crate) fn from_tab(point: (f64, f64), steps: &[FrameStep]) -> (f64, f64) {
+    // The outward mapping is linear, so its image of the unit square suffices to invert it.
+    let Rect { x, y, width, height } = outward(Rect { x: 0.0, y: 0.0, width: 1.0, height: 1.0 }, steps);
+    ((point.0 - x) / width, (point.1 - y) / height)
 }

@@ -1,6 +1,7 @@
 //! Maps nodes as the browser names them to ids in our documents: owners of frames, ids, objects.
 
-use super::{Tab, TabError, World, known_worlds};
+use super::worlds::known_worlds;
+use super::{Tab, TabError, World};
 use crate::agent;
 use stickpin_devtools::CallError;
 use stickpin_devtools::protocol as cdp;
