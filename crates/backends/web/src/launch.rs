@@ -272,7 +272,7 @@ fn enlarge_pipe(pipe: &std::io::PipeReader) {
 }
 
 #[cfg(not(target_os = "linux"))]
-fn widen(_: &std::io::PipeReader) {}
+fn enlarge_pipe(_: &std::io::PipeReader) {}
 
 fn pipe_error(e: &std::io::Error) -> Error {
     Error::new(ErrorCode::Io, format!("cannot create a pipe for the browser: {e}"))

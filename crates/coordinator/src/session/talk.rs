@@ -75,7 +75,9 @@ impl Talk<'_> {
         self.0.lock().find_member(&self.0.name, name, ErrorCode::UnknownRecipient)
     }
 
-    /// Sends a message to a member, or to all members if the recipient is `room`.
+    /// Sends a message to a member, or to all members if the recipient is `room`. A sender that
+    /// speaks as a member of the peer `from` is not made a member, and the message names the peer
+    /// as its origin.
     ///
     /// # Errors
     /// Returns `UNKNOWN_MEMBER` for a sender that is not a member, `UNKNOWN_RECIPIENT`,
@@ -84,23 +86,7 @@ impl Talk<'_> {
     pub fn send(
         &self,
         who: &Participant,
-        to: &str,
-        body: String,
-        hint: MessageHint,
-        redactor: &dyn Redactor,
-    ) -> Result<Sent> {
-        self.send_through(None, who, to, body, hint, redactor)
-    }
-
-    /// Sends a message as a member of the peer `from`, which the message names as its origin. Does
-    /// not make the sender a member.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Self::send`].
-    pub fn send_through(
-        &self,
         from: Option<String>,
-        who: &Participant,
         to: &str,
         body: String,
         hint: MessageHint,

@@ -580,7 +580,7 @@ async fn peers_see_each_other_and_get_nothing_else() {
     assert!(!meta.members.iter().any(|member| member.agent_id == AgentId::new("claude:ada")));
     let through = coordinator.peer_through(&ada, "mail");
     let hint = MessageHint::Normal;
-    let sent = Talk(&mail).send_through(through, &ada, "room", "paid".into(), hint, &Plain).unwrap();
+    let sent = Talk(&mail).send(&ada, through, "room", "paid".into(), hint, &Plain).unwrap();
     let record = mail.records_after(sent.seq - 1, 1).unwrap().remove(0);
     let Kind::Message(message) = &record.kind else { panic!("{record:?}") };
     assert_eq!((message.from_session.as_deref(), &record.agent), (Some("shop"), &Some(ada.agent.clone())));

@@ -145,7 +145,7 @@ fn one_of_many_agents_that_claim_under_load_gets_each_turn() {
                     return;
                 }
                 Talk(&race.shop)
-                    .send(&race.bob, "room", "hello".into(), MessageHint::Normal, &Plain)
+                    .send(&race.bob, None, "room", "hello".into(), MessageHint::Normal, &Plain)
                     .unwrap();
                 race.shop.state(None).unwrap();
                 line.wait();

@@ -35,7 +35,7 @@ fn bodies(events: &Events) -> Vec<&str> {
 }
 
 fn say(shop: &SessionAuthority, who: &Participant, to: &str, body: &str) -> Result<Delivery, ErrorCode> {
-    let sent = Talk(shop).send(who, to, body.to_owned(), MessageHint::Normal, &Plain);
+    let sent = Talk(shop).send(who, None, to, body.to_owned(), MessageHint::Normal, &Plain);
     sent.map(|sent| sent.delivery).map_err(|e| e.code)
 }
 

@@ -697,7 +697,7 @@ async fn reply_to_a_wait_has_position_events_and_the_deadline_of_a_reservation()
     };
     let first = not_yet(wait(&shop, &eve, 0).await);
     assert_eq!((first.position, first.claim_expires_at), (Some(2), None), "bob waits already");
-    Talk(&shop).send(&ada, eve.agent.as_str(), "hello".into(), MessageHint::Normal, &Plain).unwrap();
+    Talk(&shop).send(&ada, None, eve.agent.as_str(), "hello".into(), MessageHint::Normal, &Plain).unwrap();
     let options = WaitOptions { events: true, after: Some(first.cursor_seq), ..WaitOptions::default() };
     let waited = shop.wait(&eve, options, &CancellationToken::new()).await.unwrap();
     let kinds: Vec<_> = waited.events.iter().map(|event| event.kind).collect();
@@ -908,7 +908,7 @@ async fn wait_returns_the_events_that_its_agent_has_not_read() {
     wait(&shop, &ada, 0).await;
     shop.join(&bob, false, None).unwrap();
     let say = |shop: &SessionAuthority, body: &str| {
-        Talk(shop).send(&ada, "room", body.into(), MessageHint::Normal, &Plain).unwrap().seq
+        Talk(shop).send(&ada, None, "room", body.into(), MessageHint::Normal, &Plain).unwrap().seq
     };
     let wait_for = async |shop: &SessionAuthority, who: &Participant, ms: Option<u64>| {
         let timeout = ms.map(Duration::from_millis);

@@ -113,7 +113,7 @@ impl<'t> Records<'t> {
         let element = self.tree.node(node);
         let live = self.reader(element);
         let record = live.record();
-        let words = self.nameless_text(element);
+        let words = NamelessText::of(element);
         Meaning(Arc::new(MeaningData {
             role: element.role(),
             name: element.name().into(),
@@ -297,10 +297,6 @@ impl<'t> Records<'t> {
 }
 
 impl<'t> Records<'t> {
-    pub(crate) fn nameless_text(&self, element: NodeRef<'t>) -> Option<NamelessText> {
-        NamelessText::of(element)
-    }
-
     /// Returns whether several elements of a role have the same words apart from counts, so that
     /// only the count may distinguish them.
     pub(crate) fn shares_text(&self, role: Role, stable: Fingerprint) -> bool {
@@ -318,7 +314,7 @@ impl<'t> Records<'t> {
         let Some(then) = issued.text.as_ref() else {
             return Ok(None);
         };
-        let Some(now) = self.nameless_text(element) else {
+        let Some(now) = NamelessText::of(element) else {
             // The element unfolded or became a card: its earlier words must still be in it.
             let inside = element.subtree().skip(1).filter(|n| n.is_text());
             let fingerprints: Vec<Fingerprint> =

@@ -136,7 +136,7 @@ impl Command for MsgSend {
         // that one.
         let from = cx.host.config.coordinator.as_ref().and_then(|c| c.peer_through(&who, session.name()));
         let (to, body) = (&self.to, self.body.join(" "));
-        let sent = Talk(&session).send_through(from, &who, to, body, hint, &redactor)?;
+        let sent = Talk(&session).send(&who, from, to, body, hint, &redactor)?;
         Ok(MsgSendOutput {
             status: "sent".to_owned(),
             session: session.name().to_owned(),
