@@ -9,10 +9,11 @@ use crate::session::{
     Closing, SessionAuthority, Shared, State, require_right_to_close, revoke_lifetime, take_back_grant,
 };
 use crate::tree_queue::SnapshotQueue;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{SessionMeta, StartReason};
@@ -77,7 +78,7 @@ impl Coordinator {
     }
 
     pub(crate) fn loaded(&self) -> MutexGuard<'_, BTreeMap<String, Arc<SessionAuthority>>> {
-        self.sessions.lock().unwrap_or_else(PoisonError::into_inner)
+        self.sessions.lock()
     }
 
     /// Returns the sessions that have been used since the host started.

@@ -21,7 +21,7 @@ use crate::session::{SessionAuthority, State, admit_member, drain};
 use crate::upkeep::require_turn_or_idle;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{Error, Result};
 use stickpin_session::log::{Arguments, ChildSpawned, Kind, LoanOpened, Parent, SessionMeta};
@@ -159,7 +159,7 @@ impl Loans<'_> {
         drain(&*self.0.session(&device)?, &self.acts_for(parent)).await;
         let begun = self.begin_child(&lender, child, &loan, who, spawn.agent);
         if let Err(e) = begun {
-            let _one = self.0.delegating().lock().unwrap_or_else(PoisonError::into_inner);
+            let _one = self.0.delegating().lock();
             self.undo_spawn(&lender, &loan, "spawn_failed")?;
             return Err(e);
         }
@@ -175,7 +175,7 @@ impl Loans<'_> {
 
     /// Records the loan as pending: from here on, its lender may not act on the lent scope.
     fn lend(&self, lender: &SessionAuthority, child: &str, who: &Participant, spawn: &Spawn) -> Result<Loan> {
-        let _one = self.0.delegating().lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = self.0.delegating().lock();
         let device = self.device_of(lender.name());
         let family = self.family(&device);
         // A child lends what it borrowed, and no more.

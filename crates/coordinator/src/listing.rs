@@ -6,9 +6,10 @@ mod children;
 use crate::coordinator::Coordinator;
 use crate::participant::Participant;
 use crate::replies::TurnSummary;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::{BTreeMap, BTreeSet};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use stickpin_device::{ErrorCode, Result};
 use stickpin_session::log::{SessionMeta, Status};
 use stickpin_session::turn::{self, Presence, Situation};
@@ -165,18 +166,14 @@ impl ReadBefore {
     /// Records why a session could not be loaded, if its log is damaged.
     pub(crate) fn note_damage(&self, name: &str, found: &StoreError) {
         if let StoreError::Corrupt { .. } = found {
-            unpoisoned(&self.damage).insert(name.to_owned(), found.to_string());
+            self.damage.lock().insert(name.to_owned(), found.to_string());
         }
     }
 
     /// Forgets the damage of a session that has been loaded or repaired since.
     pub(crate) fn forget_damage(&self, name: &str) {
-        unpoisoned(&self.damage).remove(name);
+        self.damage.lock().remove(name);
     }
-}
-
-fn unpoisoned<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Coordinator {
@@ -256,7 +253,7 @@ impl Coordinator {
         let stamp = self.store().meta_stamp(name);
         let cache = &self.read_before().metadata;
         if let Some(stamp) = &stamp
-            && let Some((then, meta)) = unpoisoned(cache).get(name)
+            && let Some((then, meta)) = cache.lock().get(name)
             && then == stamp
         {
             return Ok((Arc::clone(meta), Vec::new()));
@@ -265,7 +262,7 @@ impl Coordinator {
         let meta = Arc::new(meta);
         if let Some(stamp) = stamp.filter(|_| diagnostics.is_empty()) {
             let entry = (stamp, Arc::clone(&meta));
-            unpoisoned(cache).insert(name.to_owned(), entry);
+            cache.lock().insert(name.to_owned(), entry);
         }
         Ok((meta, diagnostics))
     }
@@ -331,7 +328,7 @@ fn describe(
     let session = coordinator.loaded().get(name).cloned();
     let damage = match session {
         Some(session) => stickpin_store::found_damage(&session.lock().log).map(|e| e.to_string()),
-        None => unpoisoned(&coordinator.read_before().damage).get(name).cloned(),
+        None => coordinator.read_before().damage.lock().get(name).cloned(),
     };
     if let Some(damage) = damage {
         listed.diagnostics.push(ErrorCode::LogCorrupt.name().to_owned());

@@ -1,8 +1,9 @@
 //! The agent behind a request.
 
+use parking_lot::Mutex;
 use serde_json::json;
 use std::collections::BTreeMap;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::agent::{AgentKind, Resolution};
 use stickpin_session::log::Via;
@@ -79,25 +80,21 @@ pub struct Connection {
 }
 
 impl Connections {
-    fn lock(&self) -> MutexGuard<'_, BTreeMap<AgentId, usize>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Counts a connection.
     pub(crate) fn open(self: &Arc<Self>, agent: AgentId) -> Connection {
-        *self.lock().entry(agent.clone()).or_default() += 1;
+        *self.0.lock().entry(agent.clone()).or_default() += 1;
         Connection { of: Arc::clone(self), agent }
     }
 
     /// Returns whether the agent is connected.
     pub(crate) fn has(&self, agent: &AgentId) -> bool {
-        self.lock().contains_key(agent)
+        self.0.lock().contains_key(agent)
     }
 }
 
 impl Drop for Connection {
     fn drop(&mut self) {
-        let mut open = self.of.lock();
+        let mut open = self.of.0.lock();
         if let Some(count) = open.get_mut(&self.agent) {
             *count -= 1;
             if *count == 0 {

@@ -1,8 +1,9 @@
 //! A thread that works in the background while commands run, and the trees that each session keeps.
 
+use parking_lot::{Condvar, Mutex};
 use std::collections::{BTreeMap, VecDeque};
 use std::fmt;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use stickpin_session::log::{BlobId, BlobRef};
 use stickpin_store::{Blobs, Result};
 
@@ -37,7 +38,7 @@ struct Waiting {
 
 impl fmt::Debug for Waiting {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Waiting").field("trees", &self.lock().list.len()).finish_non_exhaustive()
+        f.debug_struct("Waiting").field("trees", &self.jobs.lock().list.len()).finish_non_exhaustive()
     }
 }
 
@@ -51,13 +52,9 @@ struct Jobs {
 }
 
 impl Waiting {
-    fn lock(&self) -> MutexGuard<'_, Jobs> {
-        self.jobs.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Waits for the next job; `None` if there will be no more.
     fn next(&self) -> Option<Job> {
-        let mut jobs = self.lock();
+        let mut jobs = self.jobs.lock();
         loop {
             if let Some(job) = jobs.list.pop_front() {
                 return Some(job);
@@ -65,14 +62,14 @@ impl Waiting {
             if jobs.ended {
                 return None;
             }
-            jobs = self.changed.wait(jobs).unwrap_or_else(PoisonError::into_inner);
+            self.changed.wait(&mut jobs);
         }
     }
 }
 
 impl Drop for SnapshotQueue {
     fn drop(&mut self) {
-        self.waiting.lock().ended = true;
+        self.waiting.jobs.lock().ended = true;
         self.waiting.changed.notify_all();
     }
 }
@@ -80,7 +77,7 @@ impl Drop for SnapshotQueue {
 impl SnapshotQueue {
     /// Queues a job. Never waits for one.
     pub(crate) fn push(&self, job: Job) {
-        let mut jobs = self.waiting.lock();
+        let mut jobs = self.waiting.jobs.lock();
         if !jobs.started {
             let waiting = Arc::clone(&self.waiting);
             let work = move || {

@@ -2,10 +2,10 @@
 
 use crate::authority::liveness;
 use crate::files;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 use stickpin_kernel::{Connected, Error, ErrorCode, Identities, IssuedCode, Result, io_error};
 use stickpin_session::Timestamp;
@@ -82,7 +82,7 @@ impl Agents {
     /// Returns `IDENTITY_INVALID` when the caller gives itself an invalid name.
     pub(crate) fn identify(&self, ancestry: &[Process], evidence: &Evidence) -> Result<Resolution> {
         if let Some(connection) = &evidence.connection {
-            let mut connections = lock(&self.connections);
+            let mut connections = self.connections.lock();
             if connections.get(connection).is_none_or(|known| known.evidence != *evidence) {
                 let shown = Connection { ancestry: ancestry.to_vec(), evidence: evidence.clone() };
                 connections.insert(connection.clone(), shown);
@@ -97,13 +97,13 @@ impl Agents {
 
     /// Removes a connection that ended, with its link.
     pub(crate) fn disconnect(&self, connection: &str) {
-        lock(&self.connections).remove(connection);
+        self.connections.lock().remove(connection);
         self.change(|directory| directory.unlink(connection));
     }
 
     /// Changes the directory, and stores it if the change is significant.
     fn change<T>(&self, with: impl FnOnce(&mut Directory) -> T) -> T {
-        let mut directory = lock(&self.directory);
+        let mut directory = self.directory.lock();
         let before = directory.revision();
         let result = with(&mut directory);
         if directory.revision() != before
@@ -117,12 +117,12 @@ impl Agents {
 
 impl Identities for Agents {
     fn issue_code(&self, agent: &AgentId) -> IssuedCode {
-        let code = lock(&self.codes).issue(agent, rand::random(), crate::authority::monotonic_ms());
+        let code = self.codes.lock().issue(agent, rand::random(), crate::authority::monotonic_ms());
         IssuedCode { code, ttl_ms: LinkCodes::TTL_MS }
     }
 
     fn link(&self, code: &str, connection: &str) -> Result<AgentId> {
-        let agent = lock(&self.codes).redeem(code, crate::authority::monotonic_ms());
+        let agent = self.codes.lock().redeem(code, crate::authority::monotonic_ms());
         agent.filter(|agent| self.change(|directory| directory.link(connection, agent))).ok_or_else(|| {
             Error::new(
                 ErrorCode::InvalidArgs,
@@ -133,7 +133,7 @@ impl Identities for Agents {
     }
 
     fn connections(&self, anchor: &Anchor) -> Vec<Connected> {
-        let known: Vec<Connection> = lock(&self.connections).values().cloned().collect();
+        let known: Vec<Connection> = self.connections.lock().values().cloned().collect();
         let resolved = known.into_iter().filter_map(|Connection { ancestry, evidence }| {
             let agent = self.change(|directory| directory.resolve(&evidence, &ancestry, &self.place, now()));
             let pid = ancestry.first().map(|process| process.pid);
@@ -142,10 +142,6 @@ impl Identities for Agents {
         });
         resolved.filter(|connected| connected.agent.anchor.as_ref() == Some(anchor)).collect()
     }
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 /// Returns the ancestry of a process, starting with the process itself; empty if this host cannot
@@ -210,7 +206,7 @@ mod tests {
         let by_thread = evidence("CODEX_THREAD_ID", "t1");
         let first = agents.identify(&[], &by_thread).unwrap().agent_id;
         let again = Agents::read(tmp.path()).unwrap();
-        assert_eq!(again.directory.lock().unwrap().agents().len(), 1);
+        assert_eq!(again.directory.lock().agents().len(), 1);
         assert_eq!(again.identify(&[], &by_thread).unwrap().agent_id, first);
         // Another state directory is a different host for its agents.
         let other = tempfile::tempdir().unwrap();
@@ -281,7 +277,7 @@ mod tests {
         }
         let agents = Agents::read(tmp.path()).unwrap();
         agents.identify(&[], &evidence("CLAUDECODE", "1")).unwrap();
-        assert_eq!(Agents::read(tmp.path()).unwrap().directory.lock().unwrap().agents().len(), 1);
+        assert_eq!(Agents::read(tmp.path()).unwrap().directory.lock().agents().len(), 1);
     }
 
     #[test]

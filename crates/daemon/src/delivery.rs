@@ -1,8 +1,8 @@
 //! Tracks whether clients have received their responses. A turn that was granted in a response that
 //! was not received is reserved for its agent again.
 
+use parking_lot::Mutex;
 use std::collections::HashMap;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use stickpin_coordinator::{Coordinator, take_back_grants};
 use stickpin_session::turn::AgentId;
 
@@ -25,12 +25,12 @@ struct Pending {
 impl Deliveries {
     /// Sets whether the client acknowledges responses.
     pub(crate) fn set_acknowledges(&self, acknowledges: bool) {
-        self.pending().acknowledges = acknowledges;
+        self.0.lock().acknowledges = acknowledges;
     }
 
     /// Notes that a response to an agent is about to be written.
     pub(crate) fn begin(&self, call: &str, agent: &AgentId) {
-        let mut pending = self.pending();
+        let mut pending = self.0.lock();
         if pending.acknowledges {
             pending.unacknowledged.insert(call.to_owned(), agent.clone());
         }
@@ -38,7 +38,7 @@ impl Deliveries {
 
     /// Notes that a response to an agent was written, or that its client was gone.
     pub(crate) fn end(&self, coordinator: &Coordinator, call: &str, agent: AgentId, written: bool) {
-        let mut pending = self.pending();
+        let mut pending = self.0.lock();
         if !written {
             pending.unacknowledged.remove(call);
         } else if !pending.acknowledges {
@@ -51,12 +51,12 @@ impl Deliveries {
 
     /// Notes that the client sent another message.
     pub(crate) fn message_received(&self) {
-        self.pending().granted = None;
+        self.0.lock().granted = None;
     }
 
     /// Notes that the client acknowledged the response to a call.
     pub(crate) fn acknowledged(&self, coordinator: &Coordinator, call: &str) {
-        let agent = self.pending().unacknowledged.remove(call);
+        let agent = self.0.lock().unacknowledged.remove(call);
         if let Some(agent) = agent {
             coordinator.delivered(&agent);
         }
@@ -65,13 +65,9 @@ impl Deliveries {
     /// Takes back the turns that a client did not learn of, because it ended with unread responses.
     /// They are reserved for its agent again, unless the agent continues by itself.
     pub(crate) fn take_back(&self, coordinator: &Coordinator) {
-        let granted = self.pending().granted.take();
+        let granted = self.0.lock().granted.take();
         if let Some((agent, sessions)) = granted {
             take_back_grants(coordinator, &agent, &sessions);
         }
-    }
-
-    fn pending(&self) -> MutexGuard<'_, Pending> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

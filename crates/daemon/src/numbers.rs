@@ -4,13 +4,14 @@
 //! the block. Numbering starts at 1 again only for a name that was closed and unused for a day.
 
 use crate::files;
+use parking_lot::Mutex;
 use serde::{Deserialize, Serialize};
 use std::collections::HashMap;
 use std::fmt;
 use std::io::ErrorKind;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stickpin_kernel::{ErrorCode, Result, io_error};
 use stickpin_session::{NumberError, NumberSource, block};
@@ -91,7 +92,7 @@ impl DiskNumbers {
     /// Writes the numbers that closed names returned, and when they were closed. A crash before
     /// this call skips those numbers, and the names never start at 1 again.
     pub fn flush(&self) {
-        for (path, Returned { unused: rest, at }) in self.returned().drain() {
+        for (path, Returned { unused: rest, at }) in self.returned.lock().drain() {
             if let Err(e) = self.write(&path, &Reserved { next: rest.start, held: false, at }) {
                 tracing::warn!("ref numbers were not returned: {e}");
             }
@@ -106,7 +107,7 @@ impl DiskNumbers {
         let now = self.now();
         let mut removed = 0;
         for path in entries.flatten().map(|entry| entry.path()) {
-            let _disk = self.returned();
+            let _disk = self.returned.lock();
             // An unreadable file is reported when its name is opened.
             if !matches!(read(&path), Ok(Some(found)) if found.is_forgotten(now)) {
                 continue;
@@ -126,10 +127,6 @@ impl DiskNumbers {
     fn write(&self, path: &Path, what: &Reserved) -> Result<()> {
         std::fs::create_dir_all(&self.dir).map_err(|e| io_error("create the folder", &self.dir, &e))?;
         files::write(path, what)
-    }
-
-    fn returned(&self) -> MutexGuard<'_, HashMap<PathBuf, Returned>> {
-        self.returned.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -164,7 +161,7 @@ impl NumberSource for NameNumbers {
             message: e.message,
         };
         let now = self.all.now();
-        let mut returned = self.all.returned();
+        let mut returned = self.all.returned.lock();
         let first = match (self.end, returned.get(&self.path)) {
             (Some(end), _) => end,
             (None, Some(before)) if is_forgotten(before.at, now) => 1,
@@ -190,7 +187,7 @@ impl NumberSource for NameNumbers {
     fn give_back(&mut self, next_unused: u32) {
         if let Some(end) = self.end.take() {
             let returned = Returned { unused: next_unused..end, at: self.all.now() };
-            self.all.returned().insert(self.path.clone(), returned);
+            self.all.returned.lock().insert(self.path.clone(), returned);
         }
     }
 }

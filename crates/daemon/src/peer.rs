@@ -4,6 +4,7 @@ use crate::delivery::Deliveries;
 use crate::response_cache::{Lookup, MAX_ID};
 use crate::serve::Daemon;
 use crate::{agents, unfinished};
+use parking_lot::Mutex;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use serde::Serialize;
 use serde::de::DeserializeOwned;
@@ -11,7 +12,7 @@ use serde_json::value::{RawValue, to_raw_value};
 use serde_json::{Value, json};
 use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, OnceLock, PoisonError};
+use std::sync::{Arc, OnceLock};
 use std::time::{Duration, Instant};
 use stickpin_coordinator::{Connection, Unfinished, connect};
 use stickpin_kernel::{CancellationToken, Dispatched, Error, ErrorCode, Request, Response};
@@ -77,13 +78,13 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
     tracing::trace!("a client sends nothing more");
     peer.wait_until_answered().await;
     peer.gone.cancel();
-    let connections = std::mem::take(&mut *peer.connections.lock().unwrap_or_else(PoisonError::into_inner));
+    let connections = std::mem::take(&mut *peer.connections.lock());
     // A daemon that shuts down leaves its clients connected to the next one.
     if !peer.daemon.shutdown.is_cancelled() {
         connections.iter().for_each(|connection| peer.daemon.agents.disconnect(connection));
     }
     // A call that still runs holds the connection, which its agent no longer has.
-    peer.agents.lock().unwrap_or_else(PoisonError::into_inner).clear();
+    peer.agents.lock().clear();
     peer.close_bound().await;
 }
 
@@ -237,7 +238,7 @@ impl Peer {
             method::CALL => self.fault(id, code::REFUSED, not_welcomed(*verdict)).await,
             method::CANCEL => {
                 if let Ok(Cancel { id }) = params_of(params)
-                    && let Some(call) = self.calls().get(&id.to_string())
+                    && let Some(call) = self.calls.lock().get(&id.to_string())
                 {
                     call.cancel();
                 }
@@ -246,7 +247,7 @@ impl Peer {
                 if let Ok(Bind { session }) = params_of(params)
                     && *verdict == Some(Verdict::Serve)
                 {
-                    self.bound.lock().unwrap_or_else(PoisonError::into_inner).insert(session);
+                    self.bound.lock().insert(session);
                 }
             }
             method::ACKNOWLEDGE => {
@@ -297,7 +298,7 @@ impl Peer {
             return self.fault(id, code::INVALID_PARAMS, why).await;
         }
         if let Some(connection) = &request.caller.evidence.connection {
-            let mut known = self.connections.lock().unwrap_or_else(PoisonError::into_inner);
+            let mut known = self.connections.lock();
             if !known.contains(connection) {
                 known.insert(connection.clone());
             }
@@ -305,7 +306,7 @@ impl Peer {
         let ancestry = self.ancestry.get_or_init(|| agents::ancestry(self.pid));
         match self.daemon.agents.identify(ancestry, &request.caller.evidence) {
             Ok(agent) => {
-                let mut agents = self.agents.lock().unwrap_or_else(PoisonError::into_inner);
+                let mut agents = self.agents.lock();
                 let id = agent.agent_id.clone();
                 agents.entry(id.clone()).or_insert_with(|| connect(&self.daemon.coordinator, id));
                 request.caller.agent = Some(agent);
@@ -323,7 +324,7 @@ impl Peer {
         // The semaphore is never closed.
         let Ok(place) = place else { return };
         let token = self.gone.child_token();
-        self.calls().insert(id.to_string(), token.clone());
+        self.calls.lock().insert(id.to_string(), token.clone());
         self.daemon.calls.fetch_add(1, Ordering::Relaxed);
         let peer = Arc::clone(self);
         tokio::spawn(async move {
@@ -349,7 +350,7 @@ impl Peer {
                 match self.daemon.responses.lookup(&agent.agent_id, &request_id) {
                     Lookup::New(running) => break Some(running),
                     Lookup::Stored(response) => {
-                        self.calls().remove(&id.to_string());
+                        self.calls.lock().remove(&id.to_string());
                         return self.result(id, &*response).await;
                     }
                     Lookup::Running(mut ended) => tokio::select! {
@@ -360,7 +361,7 @@ impl Peer {
             };
         }
         let response = self.run(&id, request, token.clone()).await;
-        self.calls().remove(&id.to_string());
+        self.calls.lock().remove(&id.to_string());
         let stored = running.and_then(|running| Some((running, to_raw_value(&response).ok()?)));
         let Some((running, json)) = stored else { return self.result(id, response).await };
         let json: Arc<RawValue> = json.into();
@@ -394,7 +395,7 @@ impl Peer {
     /// Closes the sessions bound to a client that disconnected or crashed: no other client knows of
     /// them.
     async fn close_bound(&self) {
-        let bound = std::mem::take(&mut *self.bound.lock().unwrap_or_else(PoisonError::into_inner));
+        let bound = std::mem::take(&mut *self.bound.lock());
         for session in bound {
             let close = Request {
                 // The command that ends a session.
@@ -450,10 +451,6 @@ impl Peer {
                 false
             }
         }
-    }
-
-    fn calls(&self) -> std::sync::MutexGuard<'_, HashMap<String, CancellationToken>> {
-        self.calls.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -1,9 +1,10 @@
 //! The responses to recent requests. A client that lost its connection repeats its request with the
 //! same id, and gets the stored response: nothing is claimed or done twice.
 
+use parking_lot::Mutex;
 use serde_json::value::RawValue;
 use std::collections::{BTreeMap, VecDeque};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use stickpin_session::turn::AgentId;
 use tokio::sync::watch;
@@ -60,13 +61,13 @@ pub(crate) struct RunningRequest {
 impl RunningRequest {
     /// Stores the response, for repetitions of the request.
     pub(crate) fn store(self, response: Arc<RawValue>) {
-        self.cache.lock().store(self.key.clone(), response);
+        self.cache.0.lock().store(self.key.clone(), response);
     }
 }
 
 impl Drop for RunningRequest {
     fn drop(&mut self) {
-        self.cache.lock().running.remove(&self.key);
+        self.cache.0.lock().running.remove(&self.key);
     }
 }
 
@@ -74,7 +75,7 @@ impl ResponseCache {
     /// Looks up the id of a request. A new id counts as running from here on.
     pub(crate) fn lookup(self: &Arc<Self>, agent: &AgentId, id: &str) -> Lookup {
         let key = (agent.clone(), id.to_owned());
-        let mut responses = self.lock();
+        let mut responses = self.0.lock();
         responses.drop_expired();
         if let Some(response) = responses.stored.get(&key) {
             return Lookup::Stored(Arc::clone(response));
@@ -85,10 +86,6 @@ impl ResponseCache {
         let (ended, running) = watch::channel(());
         responses.running.insert(key.clone(), running);
         Lookup::New(RunningRequest { cache: Arc::clone(self), key, _ended: ended })
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Responses> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
@@ -149,7 +146,7 @@ mod tests {
         assert!(matches!(cache.lookup(&AgentId::new("codex:bob"), "a"), Lookup::New(_)));
         tokio::time::advance(LIFETIME).await;
         assert_eq!(stored(&cache, "a"), None);
-        assert_eq!(cache.lock().bytes, 0);
+        assert_eq!(cache.0.lock().bytes, 0);
     }
 
     #[tokio::test(start_paused = true)]
@@ -179,6 +176,6 @@ mod tests {
         assert!(stored(&cache, "large").is_none() && stored(&cache, "1").is_some());
         begin(&cache, "half").store(response(&"x".repeat(MAX_BYTES - 100)));
         assert!(stored(&cache, "half").is_some() && stored(&cache, "1").is_none());
-        assert!(cache.lock().bytes <= MAX_BYTES);
+        assert!(cache.0.lock().bytes <= MAX_BYTES);
     }
 }

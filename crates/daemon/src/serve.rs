@@ -4,9 +4,10 @@ use crate::agents::Agents;
 use crate::response_cache::ResponseCache;
 use crate::thread_pool::ThreadPool;
 use crate::{DiskNumbers, Options, authority, leftovers, peer};
+use parking_lot::Mutex;
 use std::os::unix::net::UnixListener as StdListener;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 use stickpin_coordinator::{Coordinator, HostSummary};
 use stickpin_kernel::commands::frame::WatchFrame;
@@ -173,7 +174,7 @@ impl Daemon {
     }
 
     pub(crate) fn touch(&self) {
-        *self.last_used.lock().unwrap_or_else(PoisonError::into_inner) = Instant::now();
+        *self.last_used.lock() = Instant::now();
     }
 
     /// Returns when the daemon has been idle for `limit`.
@@ -184,7 +185,7 @@ impl Daemon {
             } else {
                 self.numbers.flush();
             }
-            let unused = self.last_used.lock().unwrap_or_else(PoisonError::into_inner).elapsed();
+            let unused = self.last_used.lock().elapsed();
             let Some(left) = limit.checked_sub(unused).filter(|left| !left.is_zero()) else { return };
             // A session can end without a call, so the idle check repeats.
             tokio::time::sleep(left.min(limit / 16).max(Duration::from_millis(5))).await;

@@ -4,8 +4,9 @@
 //! A connection and its calls stay on one thread. A single client therefore uses a daemon with one
 //! thread, and clients that work at the same time each get a core.
 
+use parking_lot::Mutex;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 use std::{io, thread};
 use tokio::net::UnixStream;
@@ -68,7 +69,7 @@ impl ThreadPool {
     ) where
         F: Future<Output = ()> + Send + 'static,
     {
-        let mut lanes = self.lanes.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut lanes = self.lanes.lock();
         if lanes.len() < self.max_threads && lanes.iter().all(|lane| lane.serves.load(Ordering::Relaxed) > 0)
         {
             match Thread::start(lanes.len()) {
@@ -98,7 +99,7 @@ impl ThreadPool {
 
     /// Ends all threads except the first, with the work that still runs on them.
     pub(crate) async fn end(&self) {
-        let lanes = std::mem::take(&mut *self.lanes.lock().unwrap_or_else(PoisonError::into_inner));
+        let lanes = std::mem::take(&mut *self.lanes.lock());
         let ends: Vec<_> = lanes.into_iter().filter_map(|lane| Some(lane.thread?.ended)).collect();
         for ended in ends {
             // An error also means that the thread ended. A thread that hangs in a device must not
@@ -187,7 +188,7 @@ mod tests {
             drop(client);
             assert_eq!(clients.told.recv().await, Some(on));
         }
-        assert_eq!(clients.lanes.lanes.lock().unwrap().len(), 1);
+        assert_eq!(clients.lanes.lanes.lock().len(), 1);
     }
 
     #[tokio::test]

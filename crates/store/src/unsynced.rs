@@ -1,10 +1,11 @@
 //! Data that was written but may not be on disk yet, and the thread that syncs it.
 
 use crate::files::{Files, Handle};
+use parking_lot::Mutex;
 use std::io;
 use std::path::PathBuf;
+use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
 /// The maximum time until a command, a snapshot, a message or a note is on disk.
@@ -34,10 +35,6 @@ pub(crate) struct Unsynced {
     failed: Mutex<Option<String>>,
 }
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
-}
-
 impl Unsynced {
     pub(crate) fn new(files: Arc<dyn Files>) -> Self {
         Self { files, items: Mutex::default(), syncing: Mutex::default(), failed: Mutex::default() }
@@ -45,7 +42,7 @@ impl Unsynced {
 
     /// Adds a file.
     pub(crate) fn file(&self, handle: &Arc<dyn Handle>) {
-        let list = &mut lock(&self.items).list;
+        let list = &mut self.items.lock().list;
         // The log is written repeatedly, and must come after the blobs that it refers to.
         list.retain(|item| !matches!(item, Item::File(known) if Arc::ptr_eq(known, handle)));
         list.push(Item::File(Arc::clone(handle)));
@@ -53,34 +50,34 @@ impl Unsynced {
 
     /// Returns whether no sync of the items was scheduled yet; the caller must then schedule one.
     pub(crate) fn claim_schedule(&self) -> bool {
-        !std::mem::replace(&mut lock(&self.items).scheduled, true)
+        !std::mem::replace(&mut self.items.lock().scheduled, true)
     }
 
     /// Adds a folder.
     pub(crate) fn folder(&self, dir: PathBuf) {
-        lock(&self.items).list.push(Item::Folder(dir));
+        self.items.lock().list.push(Item::Folder(dir));
     }
 
     /// Returns whether everything is on disk.
     pub(crate) fn is_empty(&self) -> bool {
-        lock(&self.items).list.is_empty()
+        self.items.lock().list.is_empty()
     }
 
     /// Returns why an earlier sync failed. It is then unknown what is on disk.
     pub(crate) fn failed(&self) -> Option<String> {
-        lock(&self.failed).clone()
+        self.failed.lock().clone()
     }
 
     /// Returns once everything is on disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
-        let _syncing = lock(&self.syncing);
-        let items = std::mem::take(&mut *lock(&self.items));
+        let _syncing = self.syncing.lock();
+        let items = std::mem::take(&mut *self.items.lock());
         let synced = items.list.iter().try_for_each(|item| match item {
             Item::File(handle) => handle.sync(),
             Item::Folder(dir) => self.files.sync_dir(dir),
         });
         if let Err(e) = &synced {
-            lock(&self.failed).get_or_insert_with(|| format!("it could not be synced to disk: {e}"));
+            self.failed.lock().get_or_insert_with(|| format!("it could not be synced to disk: {e}"));
         }
         synced
     }

@@ -4,9 +4,10 @@
 use crate::log_entry::{Event, Log, StoredTree};
 use crate::steps::{AddedFrame, Frame, Steps};
 use hyper::body::Bytes;
+use parking_lot::Mutex;
 use serde::Serialize;
 use serde_json::{Value, json};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use stickpin_kernel::commands::frame::FrameReceipt;
 use tokio::sync::watch;
 
@@ -74,7 +75,7 @@ impl Board {
 
     /// Returns the state of the session.
     pub(crate) fn session(&self) -> SessionView {
-        self.lock().session.clone()
+        self.content.lock().session.clone()
     }
 
     /// Adds events to the log.
@@ -123,34 +124,34 @@ impl Board {
 
     /// Returns the newest frame.
     pub(crate) fn newest_frame(&self) -> Option<Arc<Frame>> {
-        self.lock().steps.newest().cloned()
+        self.content.lock().steps.newest().cloned()
     }
 
     /// Returns one of the newest frames.
     pub(crate) fn recent_frame(&self, id: u64) -> Option<Arc<Frame>> {
-        self.lock().steps.recent(id).cloned()
+        self.content.lock().steps.recent(id).cloned()
     }
 
     /// Returns the frame after a command.
     pub(crate) fn step(&self, command: u64) -> Option<Arc<Frame>> {
-        self.lock().steps.step(command).cloned()
+        self.content.lock().steps.step(command).cloned()
     }
 
     /// Returns the last tree that was stored by a command or before it; `None` for a record that is
     /// not a command.
     pub(crate) fn tree_at(&self, command: u64) -> Option<StoredTree> {
-        let content = self.lock();
+        let content = self.content.lock();
         content.log.tree_at(command).filter(|_| content.log.is_command(command)).cloned()
     }
 
     /// Returns a screenshot by its name.
     pub(crate) fn picture(&self, name: &str) -> Option<Bytes> {
-        self.lock().steps.picture(name)
+        self.content.lock().steps.picture(name)
     }
 
     /// Returns the messages about changes after a version, and the version that they lead to.
     pub(crate) fn messages(&self, seen: u64) -> (u64, Vec<(&'static str, Value)>) {
-        let content = self.lock();
+        let content = self.content.lock();
         let mut messages = Vec::new();
         if content.session_version > seen {
             messages.push(("session", json!(content.session)));
@@ -197,7 +198,7 @@ impl Board {
 
     fn change(&self, change: impl FnOnce(&mut Content, u64) -> bool) {
         let version = {
-            let mut content = self.lock();
+            let mut content = self.content.lock();
             let version = content.version + 1;
             if !change(&mut content, version) {
                 return;
@@ -206,10 +207,6 @@ impl Board {
             version
         };
         self.version.send_modify(|known| *known = version.max(*known));
-    }
-
-    fn lock(&self) -> MutexGuard<'_, Content> {
-        self.content.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

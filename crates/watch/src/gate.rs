@@ -6,10 +6,10 @@
 
 use hyper::Method;
 use hyper::header::{COOKIE, HOST, HeaderMap, HeaderName, ORIGIN};
+use parking_lot::Mutex;
 use std::collections::VecDeque;
 use std::fmt::Write as _;
 use std::net::SocketAddr;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// The maximum number of unused tokens. The oldest is dropped first.
 const MAX_TOKENS: usize = 64;
@@ -80,7 +80,7 @@ impl Gate {
     /// Returns an address that admits one browser, once.
     pub(crate) fn invite(&self, role: Role) -> String {
         let token = secret();
-        let mut tokens = lock(&self.tokens);
+        let mut tokens = self.tokens.lock();
         if tokens.len() == MAX_TOKENS {
             tokens.pop_front();
         }
@@ -119,12 +119,12 @@ impl Gate {
     /// Returns [`Refusal::Token`].
     pub(crate) fn admit(&self, token: &str) -> Result<Visit, Refusal> {
         let role = {
-            let mut tokens = lock(&self.tokens);
+            let mut tokens = self.tokens.lock();
             let found = tokens.iter().position(|(known, _)| same(known.as_bytes(), token.as_bytes()));
             found.and_then(|at| tokens.remove(at)).ok_or(Refusal::Token)?.1
         };
         let visit = Visit { cookie: secret(), key: secret(), role };
-        let mut visits = lock(&self.visits);
+        let mut visits = self.visits.lock();
         if visits.len() == MAX_VISITS {
             visits.pop_front();
         }
@@ -145,7 +145,7 @@ impl Gate {
         let cookies = headers.get_all(COOKIE).iter().filter_map(|value| value.to_str().ok());
         let pairs = cookies.flat_map(|line| line.split(';')).filter_map(|pair| pair.trim().split_once('='));
         let ours: Vec<&str> = pairs.filter(|(name, _)| *name == self.cookie_name).map(|(_, v)| v).collect();
-        let visits = lock(&self.visits);
+        let visits = self.visits.lock();
         let found =
             visits.iter().find(|visit| ours.iter().any(|v| same(v.as_bytes(), visit.cookie.as_bytes())));
         found.cloned().ok_or(Refusal::Visit)
@@ -182,10 +182,6 @@ fn secret() -> String {
 /// Compares in constant time for equal lengths: a near miss takes as long as a match.
 fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
-}
-
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 #[cfg(test)]
@@ -228,7 +224,7 @@ mod tests {
         for _ in 0..=MAX_VISITS {
             gate.admit(&token(&gate)).expect("the newest");
         }
-        assert_eq!(lock(&gate.visits).len(), MAX_VISITS);
+        assert_eq!(gate.visits.lock().len(), MAX_VISITS);
     }
 
     #[test]

@@ -2,7 +2,7 @@
 
 use super::{ContextStore, Conversation, Entry};
 use async_trait::async_trait;
-use std::sync::{PoisonError, RwLock};
+use parking_lot::RwLock;
 use stickpin_kernel::Result;
 
 /// A conversation that is not stored.
@@ -24,16 +24,16 @@ impl Memory {
 #[async_trait]
 impl ContextStore for Memory {
     async fn snapshot(&self) -> Result<Conversation> {
-        Ok(self.conversation.read().unwrap_or_else(PoisonError::into_inner).clone())
+        Ok(self.conversation.read().clone())
     }
 
     async fn append(&self, entry: Entry) -> Result<()> {
-        self.conversation.write().unwrap_or_else(PoisonError::into_inner).push(entry);
+        self.conversation.write().push(entry);
         Ok(())
     }
 
     async fn clear(&self) -> Result<()> {
-        self.conversation.write().unwrap_or_else(PoisonError::into_inner).clear();
+        self.conversation.write().clear();
         Ok(())
     }
 

@@ -1,7 +1,7 @@
 //! Commands that serve alongside the prompt until the console ends, such as `watch`.
 
+use parking_lot::Mutex;
 use serde_json::{Map, Value};
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use stickpin_client::{Call, ClientCommand, Progress};
 use stickpin_kernel::{CancellationToken, Response};
 use tokio::sync::mpsc::UnboundedReceiver;
@@ -31,7 +31,7 @@ impl Background {
         loop {
             tokio::select! {
                 Some(shown) = progress.recv() => if shown.lasting && !is_cancelled {
-                    self.running().push(task);
+                    self.running.lock().push(task);
                     let command = command.definition().spec.name.to_owned();
                     return Response { ok: true, command, text: Some(shown.line), ..Response::default() };
                 },
@@ -46,19 +46,15 @@ impl Background {
 
     /// Removes the commands that have ended by themselves, and returns their responses.
     pub(crate) async fn ended(&self) -> Vec<Response> {
-        let ended: Vec<_> = self.running().extract_if(.., |task| task.is_finished()).collect();
+        let ended: Vec<_> = self.running.lock().extract_if(.., |task| task.is_finished()).collect();
         responses(ended).await
     }
 
     /// Ends all commands and returns their responses.
     pub(crate) async fn end(&self) -> Vec<Response> {
         self.ending.cancel();
-        let all = std::mem::take(&mut *self.running());
+        let all = std::mem::take(&mut *self.running.lock());
         responses(all).await
-    }
-
-    fn running(&self) -> MutexGuard<'_, Vec<JoinHandle<Response>>> {
-        self.running.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 

@@ -6,9 +6,10 @@ use crate::context::{ContextStore, Entry, LogBacked, Memory};
 use crate::model::line::{Call, Grammar, MASK, Parsed};
 use crate::model::outcome::{Outcome, Printed};
 use crate::setup::Setup;
+use parking_lot::Mutex;
 use serde_json::Value;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 use stickpin_client::{AllowAll, Call as ClientCall};
 use stickpin_kernel::{CancellationToken, Error, ErrorCode, Format, Render, Request, Response, Result, Text};
 use tokio::sync::mpsc;
@@ -84,7 +85,7 @@ impl Executor {
     /// Notes records that the person was shown, for the next entry of the conversation. Only the
     /// last ones are kept if there are many.
     pub(crate) fn note_shown(&self, events: impl IntoIterator<Item = u64>) {
-        let mut shown = self.shown.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut shown = self.shown.lock();
         shown.extend(events);
         let excess = shown.len().saturating_sub(MAX_SHOWN);
         shown.drain(..excess);
@@ -202,7 +203,7 @@ impl Executor {
             printed.out = format!("it is {}\n{}", stickpin_tree::escape(&it, usize::MAX), printed.out);
         }
         let mut entry = entry(&call, &response);
-        entry.events = std::mem::take(&mut self.shown.lock().unwrap_or_else(PoisonError::into_inner));
+        entry.events = std::mem::take(&mut self.shown.lock());
         if let Err(e) = self.store.append(entry).await {
             printed.err.push_str(&format!("warning: this command could not be added to the context: {e}\n"));
         }

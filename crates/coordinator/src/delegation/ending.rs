@@ -5,7 +5,7 @@ use super::reclaim::EndedLoan;
 use super::records::record;
 use crate::coordinator::discard;
 use crate::session::{Closing, SessionAuthority, drain, end_turn_of, is_gone};
-use std::sync::{Arc, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{ErrorCode, Result};
 use stickpin_session::log::{CommandId, Kind, LoanOpened, Status};
@@ -245,7 +245,7 @@ impl Loans<'_> {
         reason: &str,
         late_command: Option<CommandId>,
     ) -> Result<Vec<EndedLoan>> {
-        let _one = self.0.delegating().lock().unwrap_or_else(PoisonError::into_inner);
+        let _one = self.0.delegating().lock();
         self.end_loan_alone(lender, id, cascade, reason, late_command)
     }
 

@@ -6,9 +6,10 @@ use crate::environment::Environment;
 use crate::error;
 use crate::participant::{Connections, Participant};
 use crate::tree_queue::SnapshotQueue;
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::BTreeMap;
+use std::sync::Arc;
 use std::sync::atomic::AtomicBool;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use stickpin_device::{Error, Result};
 use stickpin_session::Timestamp;
@@ -191,7 +192,7 @@ impl SessionAuthority {
     }
 
     pub(crate) fn lock(&self) -> MutexGuard<'_, State> {
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     pub(crate) fn now(&self) -> Now {
