@@ -34,7 +34,7 @@ pub struct Entry {
 
 impl Entry {
     /// Returns whether the entry showed the ref with this number.
-    fn showed(&self, number: u32) -> bool {
+    fn has_shown(&self, number: u32) -> bool {
         self.pins.iter().any(|&(first, last)| (first..=last).contains(&number))
     }
 }
@@ -69,9 +69,9 @@ impl Conversation {
         let at = self.entries.iter().rposition(|entry| entry.target.is_some())?;
         let target = self.entries[at].target.clone()?;
         let number = target.strip_prefix("@e").and_then(|number| number.parse().ok());
-        let showed = |entry: &Entry| number.is_some_and(|number| entry.showed(number));
+        let has_shown = |entry: &Entry| number.is_some_and(|number| entry.has_shown(number));
         let up_to_then = self.entries[..=at].iter().rev();
-        let pin = up_to_then.filter(|entry| showed(entry)).find_map(|entry| entry.generation);
+        let pin = up_to_then.filter(|entry| has_shown(entry)).find_map(|entry| entry.generation);
         Some(match pin {
             Some(pin) => format!("{target}~s{pin}"),
             None => target,
@@ -99,9 +99,6 @@ pub trait ContextStore: Send + Sync {
     /// # Errors
     /// Returns the errors of the command that writes to the log; the context is then unchanged.
     async fn clear(&self) -> Result<()>;
-
-    /// Returns the name of the conversation.
-    fn id(&self) -> &str;
 }
 
 #[cfg(test)]

@@ -13,7 +13,7 @@
 //!
 //! # let runtime = tokio::runtime::Builder::new_current_thread().build()?;
 //! # runtime.block_on(async {
-//! let store = Memory::new("main");
+//! let store = Memory::default();
 //! let prompt = "press @e3".to_owned();
 //! store.append(Entry { prompt, target: Some("@e3".to_owned()), ..Entry::default() }).await?;
 //! // A later prompt may say `it`.

@@ -145,8 +145,4 @@ impl ContextStore for LogBacked {
     async fn clear(&self) -> Result<()> {
         self.write("context clear", &[]).await
     }
-
-    fn id(&self) -> &str {
-        &self.id
-    }
 }

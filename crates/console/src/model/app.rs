@@ -139,41 +139,26 @@ impl App {
     /// Applies an input.
     pub(crate) fn update(&mut self, input: Input) -> Vec<Effect> {
         match input {
-            Input::Key(key) => self.key(key),
-            Input::Paste(text) => {
-                match self.focus {
-                    Focus::Search => self.search.extend(text.chars().filter(|c| !c.is_control())),
-                    Focus::Prompt | Focus::Tree => {
-                        self.focus = Focus::Prompt;
-                        self.prompt.insert(&text);
-                    }
+            Input::Key(key) => return self.key(key),
+            Input::Feed(page) => return self.feed(page),
+            Input::Done(outcome) => return self.done(outcome),
+            Input::Paste(text) => match self.focus {
+                Focus::Search => self.search.extend(text.chars().filter(|c| !c.is_control())),
+                Focus::Prompt | Focus::Tree => {
+                    self.focus = Focus::Prompt;
+                    self.prompt.insert(&text);
                 }
-                Vec::new()
-            }
-            Input::Resize(columns, rows) => {
-                self.size = (columns, rows);
-                Vec::new()
-            }
-            Input::Feed(page) => self.feed(page),
-            Input::FeedEnded(phase) => {
-                self.phase = phase;
-                Vec::new()
-            }
+            },
+            Input::Resize(columns, rows) => self.size = (columns, rows),
+            Input::FeedEnded(phase) => self.phase = phase,
             Input::Tree(Ok((header, outline))) => {
                 self.tree.replace(&header, &outline);
                 self.tree_error = None;
-                Vec::new()
             }
-            Input::Tree(Err(why)) => {
-                self.tree_error = Some(stickpin_tree::escape(&why, usize::MAX));
-                Vec::new()
-            }
-            Input::Turn(turn) => {
-                self.turn = turn;
-                Vec::new()
-            }
-            Input::Done(outcome) => self.done(outcome),
+            Input::Tree(Err(why)) => self.tree_error = Some(stickpin_tree::escape(&why, usize::MAX)),
+            Input::Turn(turn) => self.turn = turn,
         }
+        Vec::new()
     }
 
     fn feed(&mut self, page: FeedPage) -> Vec<Effect> {

@@ -196,7 +196,8 @@ impl Tree {
 
     /// Returns the ref of the selected line, or a selector with its role and name.
     pub(crate) fn target(&self) -> Option<String> {
-        target_of(self.selected_text()?)
+        let text = self.selected_text()?;
+        ref_of(text).map(str::to_owned).or_else(|| selector_of(text))
     }
 
     /// Returns every ref and a selector for each named element, in the order of the outline.
@@ -210,10 +211,6 @@ fn ref_of(text: &str) -> Option<&str> {
     let word = text.split(' ').next()?;
     let digits = word.strip_prefix("@e")?;
     (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then_some(word)
-}
-
-fn target_of(text: &str) -> Option<String> {
-    ref_of(text).map(str::to_owned).or_else(|| selector_of(text))
 }
 
 /// Returns the selector of a line with a role and a quoted name.

@@ -39,7 +39,7 @@ impl Executor {
                 let (client, caller) = (Arc::clone(&setup.client), setup.caller.clone());
                 Arc::new(LogBacked::new(client, caller, setup.session.clone(), id))
             }
-            None => Arc::new(Memory::new("ephemeral")),
+            None => Arc::new(Memory::default()),
         };
         Self::with_store(setup, store)
     }
@@ -157,7 +157,7 @@ impl Executor {
     /// Runs one line until it ends or serves alongside the prompt. When this returns, its entry is
     /// in the conversation.
     pub(crate) async fn run(&self, line: &str, cancel: CancellationToken) -> Outcome {
-        let mut outcome = self.run_line(line, cancel).await;
+        let mut outcome = self.run_line(line, cancel).await.unwrap_or_else(|e| error_outcome(&e));
         // A page that nobody can open any more is reported with the next line.
         for ended in self.background.ended().await {
             outcome.printed.err.push_str(&(self.setup.print)(&ended, false).err);
@@ -165,32 +165,19 @@ impl Executor {
         outcome
     }
 
-    async fn run_line(&self, line: &str, cancel: CancellationToken) -> Outcome {
-        let parsed = match self.grammar().read(line) {
-            Ok(parsed) => parsed,
-            Err(e) => return failed(&e),
+    async fn run_line(&self, line: &str, cancel: CancellationToken) -> Result<Outcome> {
+        let out = match self.grammar().read(line)? {
+            Parsed::Nothing => return Ok(Outcome::default()),
+            Parsed::Quit => return Ok(Outcome { quit: true, ..Outcome::default() }),
+            Parsed::Command(call) => return self.command(*call, cancel).await,
+            Parsed::Print(text) => text,
+            Parsed::Help(topic) => (self.setup.help)(&topic)?,
+            Parsed::Clear => {
+                self.store.clear().await?;
+                "the context is empty; the conversation stays in the session log".to_owned()
+            }
         };
-        let printed =
-            |out: String| Outcome { printed: Printed { out, err: String::new() }, ..Outcome::default() };
-        match parsed {
-            Parsed::Nothing => Outcome::default(),
-            Parsed::Print(text) => printed(text),
-            Parsed::Quit => Outcome { quit: true, ..Outcome::default() },
-            Parsed::Help(topic) => match (self.setup.help)(&topic) {
-                Ok(text) => printed(text),
-                Err(e) => failed(&e),
-            },
-            Parsed::Clear => match self.store.clear().await {
-                Ok(()) => {
-                    printed("the context is empty; the conversation stays in the session log".to_owned())
-                }
-                Err(e) => failed(&e),
-            },
-            Parsed::Command(call) => match self.command(*call, cancel).await {
-                Ok(outcome) => outcome,
-                Err(e) => failed(&e),
-            },
-        }
+        Ok(Outcome { printed: Printed { out, err: String::new() }, ..Outcome::default() })
     }
 
     async fn command(&self, mut call: Call, cancel: CancellationToken) -> Result<Outcome> {
@@ -215,20 +202,15 @@ impl Executor {
         if let Some(command) = call.client_command {
             // The console shows the response; a progress bar would tear its screen.
             let (progress, shown) = mpsc::unbounded_channel();
-            let client = Arc::clone(&self.setup.client);
-            let (caller, render) = (self.setup.caller.clone(), call.options.render());
-            let (variables, installation) =
-                (self.setup.variables.clone(), Arc::clone(&self.setup.installation));
-            let policy = Arc::new(AllowAll);
             let call_context = ClientCall {
-                client,
-                caller,
+                client: Arc::clone(&self.setup.client),
+                caller: self.setup.caller.clone(),
                 session,
-                render,
-                variables,
+                render: call.options.render(),
+                variables: self.setup.variables.clone(),
                 progress,
-                policy,
-                installation,
+                policy: Arc::new(AllowAll),
+                installation: Arc::clone(&self.setup.installation),
                 cancel,
             };
             return match command.serves() {
@@ -280,7 +262,7 @@ fn entry(call: &Call, response: &Response) -> Entry {
     Entry { prompt: call.without_secrets(), result, target, generation, pins, events: Vec::new() }
 }
 
-fn failed(error: &Error) -> Outcome {
+fn error_outcome(error: &Error) -> Outcome {
     let err = Text::of_error(error) + "\n";
     let exit = error.code.exit();
     Outcome { printed: Printed { out: String::new(), err }, exit, ..Outcome::default() }

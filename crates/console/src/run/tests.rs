@@ -115,7 +115,7 @@ fn log_backed(daemon: &Arc<Daemon>) -> Arc<dyn ContextStore> {
 
 /// Returns both stores; each test runs with both.
 fn stores(daemon: &Arc<Daemon>) -> [Arc<dyn ContextStore>; 2] {
-    [Arc::new(Memory::new("main")), log_backed(daemon)]
+    [Arc::new(Memory::default()), log_backed(daemon)]
 }
 
 async fn typed(executor: &Executor, line: &str) -> Outcome {

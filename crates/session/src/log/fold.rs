@@ -39,8 +39,7 @@ impl SessionMeta {
         if record.seq != expected {
             return Err(FoldFault::Sequence { expected, found: record.seq });
         }
-        let begins = matches!(&record.kind, Kind::SegmentStart(start) if start.reason.begins_lifetime());
-        let expected = self.lifetime + u32::from(begins);
+        let expected = self.lifetime + u32::from(record.begins_lifetime());
         if record.lifetime != expected {
             return Err(FoldFault::Lifetime { seq: record.seq, expected, found: record.lifetime });
         }

@@ -52,6 +52,13 @@ pub struct Record {
     pub kind: Kind,
 }
 
+impl Record {
+    /// Returns whether the record begins a lifetime of the session.
+    pub(super) fn begins_lifetime(&self) -> bool {
+        matches!(&self.kind, Kind::SegmentStart(start) if start.reason.begins_lifetime())
+    }
+}
+
 /// A record as it is written, without its checksum. The order of the keys is fixed.
 #[derive(Serialize)]
 #[serde(rename_all = "camelCase")]

@@ -1,6 +1,7 @@
 //! The rules of a log as a whole, checked record by record in one pass.
 
 use super::check::{Illegal, legal_turn};
+use super::fold::FoldFault;
 use super::kind::{CommandId, Kind, Outcome, RepairCause};
 use super::record::Record;
 use crate::turn::TurnState;
@@ -9,14 +10,10 @@ use std::collections::BTreeMap;
 /// A rule that a log breaks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Finding {
-    /// A record is missing or duplicated.
-    #[error("found record {found} where record {expected} was expected")]
-    Sequence {
-        /// The next `seq`.
-        expected: u64,
-        /// The `seq` of the record.
-        found: u64,
-    },
+    /// A record is missing or duplicated, or a lifetime begins without `segment_start`, or is
+    /// skipped.
+    #[error(transparent)]
+    Order(#[from] FoldFault),
     /// A segment does not begin with `segment_start`, names a wrong predecessor, or contains a
     /// boundary record in the middle.
     #[error("segment {segment} has a wrong boundary at record {seq}")]
@@ -25,16 +22,6 @@ pub enum Finding {
         segment: u32,
         /// The `seq` of the record.
         seq: u64,
-    },
-    /// A lifetime begins without `segment_start`, or is skipped.
-    #[error("record {seq} belongs to lifetime {found}, expected {expected}")]
-    Lifetime {
-        /// The `seq` of the record.
-        seq: u64,
-        /// The expected lifetime.
-        expected: u32,
-        /// The lifetime of the record.
-        found: u32,
     },
     /// The id of a `command_begin` differs from its `seq`.
     #[error("record {seq} begins a command with the id {id}")]
@@ -122,13 +109,13 @@ impl Verifier {
         self.summary.records += 1;
         let (expected, lifetime) = self.last.map_or((1, 0), |(seq, lifetime)| (seq + 1, lifetime));
         if seq != expected {
-            self.find(Finding::Sequence { expected, found: seq });
+            self.find(FoldFault::Sequence { expected, found: seq }.into());
         }
         self.boundary(record);
-        let begins = matches!(&record.kind, Kind::SegmentStart(start) if start.reason.begins_lifetime());
+        let begins = record.begins_lifetime();
         let lifetime = lifetime + u32::from(begins);
         if record.lifetime != lifetime {
-            self.find(Finding::Lifetime { seq, expected: lifetime, found: record.lifetime });
+            self.find(FoldFault::Lifetime { seq, expected: lifetime, found: record.lifetime }.into());
         }
         if begins {
             for id in std::mem::take(&mut self.open).into_keys() {

@@ -2,8 +2,8 @@
 
 use super::samples::{begin, claim, end, every_kind, idle, owned, reserved, start};
 use crate::log::{
-    Finding, Illegal, Kind, LogRepaired, Record, RepairCause, SegmentEnd, StartReason, Summary, Verifier,
-    legal_turn,
+    Finding, FoldFault, Illegal, Kind, LogRepaired, Record, RepairCause, SegmentEnd, StartReason, Summary,
+    Verifier, legal_turn,
 };
 use crate::turn::{Grant, LeaseId, TurnState};
 
@@ -38,9 +38,9 @@ fn broken(change: impl FnOnce(&mut Vec<Record>)) -> Finding {
 #[test]
 fn every_broken_rule_is_found() {
     let found = broken(|r| r[9].seq = 11);
-    assert_eq!(found, Finding::Sequence { expected: 10, found: 11 });
+    assert_eq!(found, FoldFault::Sequence { expected: 10, found: 11 }.into());
     let found = broken(|r| r[3].lifetime = 2);
-    assert_eq!(found, Finding::Lifetime { seq: 4, expected: 1, found: 2 });
+    assert_eq!(found, FoldFault::Lifetime { seq: 4, expected: 1, found: 2 }.into());
     let found = broken(|r| r[4].kind = begin(4));
     assert_eq!(found, Finding::CommandName { seq: 5, id: crate::log::CommandId::new(4) });
     let found = broken(|r| r[4].kind = end(5, false));
