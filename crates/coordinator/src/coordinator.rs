@@ -77,13 +77,13 @@ impl Coordinator {
         })
     }
 
-    pub(crate) fn loaded(&self) -> MutexGuard<'_, BTreeMap<String, Arc<SessionAuthority>>> {
+    pub(crate) fn lock_sessions(&self) -> MutexGuard<'_, BTreeMap<String, Arc<SessionAuthority>>> {
         self.sessions.lock()
     }
 
     /// Returns the sessions that have been used since the host started.
     pub(crate) fn in_use(&self) -> Vec<Arc<SessionAuthority>> {
-        self.loaded().values().cloned().collect()
+        self.lock_sessions().values().cloned().collect()
     }
 
     pub(crate) fn read_before(&self) -> &ReadBefore {
@@ -111,7 +111,7 @@ impl Coordinator {
     /// # Errors
     /// Returns `SESSION_NOT_FOUND`, and `META_CORRUPT` for metadata that cannot be read.
     pub fn meta(&self, name: &str) -> Result<(SessionMeta, Vec<Diagnostic>)> {
-        if let Some(session) = self.loaded().get(name) {
+        if let Some(session) = self.lock_sessions().get(name) {
             return Ok((session.meta(), Vec::new()));
         }
         self.store.meta(name).map_err(error::of_store)
@@ -123,7 +123,7 @@ impl Coordinator {
     /// # Errors
     /// Returns `SESSION_NOT_FOUND`, `LOG_CORRUPT`, `META_CORRUPT` and other errors of the log.
     pub fn session(&self, name: &str) -> Result<Arc<SessionAuthority>> {
-        let mut loaded = self.loaded();
+        let mut loaded = self.lock_sessions();
         if let Some(session) = loaded.get(name) {
             return Ok(Arc::clone(session));
         }
@@ -192,7 +192,7 @@ impl Coordinator {
                 let log =
                     SessionLog::create(&self.store, name, &uid, start, &origin).map_err(error::of_store)?;
                 let session = Arc::new(SessionAuthority::new(log, Arc::clone(&self.shared), false));
-                self.loaded().insert(name.to_owned(), Arc::clone(&session));
+                self.lock_sessions().insert(name.to_owned(), Arc::clone(&session));
                 session
             }
         };
@@ -219,7 +219,7 @@ impl Coordinator {
     /// Returns whether a session of this name exists, open or not.
     #[must_use]
     pub fn exists(&self, name: &str) -> bool {
-        self.loaded().contains_key(name) || self.store.meta(name).is_ok()
+        self.lock_sessions().contains_key(name) || self.store.meta(name).is_ok()
     }
 
     /// Returns the limits of a session, which outlive its lifetimes.
@@ -288,8 +288,8 @@ impl Coordinator {
 
     /// Records that the responses to an agent were delivered. Returns the sessions whose turn was
     /// granted by one of them.
-    pub fn delivered(&self, agent: &AgentId) -> Vec<String> {
-        let granted = self.in_use().into_iter().filter(|session| session.delivered(agent));
+    pub fn confirm_delivery(&self, agent: &AgentId) -> Vec<String> {
+        let granted = self.in_use().into_iter().filter(|session| session.confirm_delivery(agent));
         granted.map(|session| session.name().to_owned()).collect()
     }
 
@@ -326,7 +326,7 @@ impl Coordinator {
 /// Removes all traces of a session.
 pub(crate) fn discard(coordinator: &Coordinator, name: &str) -> Result<()> {
     // No other thread loads it meanwhile.
-    let mut loaded = coordinator.loaded();
+    let mut loaded = coordinator.lock_sessions();
     loaded.remove(name);
     coordinator.store.remove(name).map_err(error::of_store)
 }

@@ -260,7 +260,7 @@ impl Loans<'_> {
             SessionLog::create_child(self.0.store(), child, &uid, parent, start, &State::origin(who, &now))
                 .map_err(error::of_store)?;
         let session = Arc::new(SessionAuthority::new(log, Arc::clone(self.0.shared()), false));
-        self.0.loaded().insert(child.to_owned(), Arc::clone(&session));
+        self.0.lock_sessions().insert(child.to_owned(), Arc::clone(&session));
         self.activate(lender, &session, loan, agent)
     }
 

@@ -48,7 +48,7 @@ fn repair_hint(segment: &Path, line: u64) -> String {
 }
 
 /// Describes a turn, in the details of an error.
-fn about(turn: &TurnState, now: &Now) -> Value {
+fn turn_details(turn: &TurnState, now: &Now) -> Value {
     let mut about = json!({ "turnId": turn.turn_id, "state": turn.state });
     let leased = turn.lease.as_ref().map(|lease| now.display_lease(lease));
     let claimed = turn.claim_deadline.as_ref().map(|deadline| now.display(deadline));
@@ -76,25 +76,25 @@ pub(crate) fn of_turn(session: &str, turn: &TurnState, now: &Now, e: TurnError) 
     let (code, hint, details) = match &e {
         TurnError::TurnMismatch { expected, .. } => {
             (ErrorCode::TurnMismatch, "run `stickpin turn state` to see the current turn".to_owned(), {
-                let mut details = current(about(turn, now));
+                let mut details = current(turn_details(turn, now));
                 details["expected"] = json!(expected);
                 details
             })
         }
-        TurnError::StaleLease { .. } => (ErrorCode::StaleLease, wait, current(about(turn, now))),
+        TurnError::StaleLease { .. } => (ErrorCode::StaleLease, wait, current(turn_details(turn, now))),
         TurnError::TurnHeld { owner, .. } => {
-            let mut details = about(turn, now);
+            let mut details = turn_details(turn, now);
             details["owner"] = json!(owner);
             (ErrorCode::NotYourTurn, wait, details)
         }
-        TurnError::TurnRequired => (ErrorCode::TurnRequired, wait, about(turn, now)),
+        TurnError::TurnRequired => (ErrorCode::TurnRequired, wait, turn_details(turn, now)),
         TurnError::TakeoverNotAvailable { .. } => (
             ErrorCode::TakeoverNotAvailable,
             "wait for the turn, or take it with `--operator-requested` if your operator asked for it"
                 .to_owned(),
             {
                 // While the owner is present, the lease is renewed before it expires.
-                let mut details = about(turn, now);
+                let mut details = turn_details(turn, now);
                 details["eligibleAt"] = details["leaseExpiresAt"].clone();
                 details
             },

@@ -106,7 +106,7 @@ impl Filter {
     /// which a reservation was passed on.
     pub(crate) fn events(&self, session: &str, session_uid: &str, record: &Record) -> Vec<Event> {
         let event = self.wants_kind(record.kind.name()).then(|| event(session, session_uid, record));
-        let passed_on = passed_on(session, session_uid, record);
+        let passed_on = following_assignment(session, session_uid, record);
         let passed_on = passed_on.filter(|event| self.wants_kind(event.kind));
         event.into_iter().chain(passed_on).filter(|event| self.wants(event)).collect()
     }
@@ -180,7 +180,7 @@ fn event(session: &str, session_uid: &str, record: &Record) -> Event {
 }
 
 /// Creates the event for the agent that a turn was passed on to because another agent missed it.
-fn passed_on(session: &str, session_uid: &str, record: &Record) -> Option<Event> {
+fn following_assignment(session: &str, session_uid: &str, record: &Record) -> Option<Event> {
     let after = match &record.kind {
         Kind::ReservationExpired(expired) => Some(&expired.turn_after),
         Kind::MemberLeft(left) => left.turn_after.as_ref(),

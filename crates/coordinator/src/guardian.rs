@@ -116,7 +116,7 @@ impl SessionAuthority {
                 let policy = &state.log.meta().policy;
                 let due = state.lease_left(now) + policy.renew_ms <= policy.lease_ttl_ms;
                 if due {
-                    let renewed = state.judge(now, machine::renewed);
+                    let renewed = state.judge(now, machine::renew_lease);
                     state.renew(renewed, now, STORE_EVERY_MS)?;
                 }
             }

@@ -247,7 +247,7 @@ impl Coordinator {
 
     /// Returns the metadata of a session, from memory as long as its file is unchanged.
     pub(crate) fn cached_meta(&self, name: &str) -> Read {
-        if let Some(session) = self.loaded().get(name) {
+        if let Some(session) = self.lock_sessions().get(name) {
             return Ok((Arc::new(session.meta()), Vec::new()));
         }
         let stamp = self.store().meta_stamp(name);
@@ -325,14 +325,9 @@ fn describe(
     {
         listed.diagnostics.push(Diagnostic::LogMissing.name().to_owned());
     }
-    let session = coordinator.loaded().get(name).cloned();
-    let damage = match session {
-        Some(session) => stickpin_store::found_damage(&session.lock().log).map(|e| e.to_string()),
-        None => coordinator.read_before().damage.lock().get(name).cloned(),
-    };
-    if let Some(damage) = damage {
-        listed.diagnostics.push(ErrorCode::LogCorrupt.name().to_owned());
-        listed.restore = Some(Restorability { possible: false, reason: Some(damage) });
+    let session = coordinator.lock_sessions().get(name).cloned();
+    if let Some(damage) = session.and_then(|session| stickpin_store::found_damage(&session.lock().log)) {
+        listed.diagnostics.push(error::of_store(damage).code.name().to_owned());
         if !live {
             listed.state = ListedState::Corrupt;
         }
@@ -345,7 +340,7 @@ fn describe(
 fn turn_summary(coordinator: &Coordinator, name: &str, meta: &SessionMeta) -> TurnSummary {
     let environment = &coordinator.shared().environment;
     let now = (environment.now)();
-    let session = coordinator.loaded().get(name).cloned();
+    let session = coordinator.lock_sessions().get(name).cloned();
     let label = match session {
         Some(session) => session.lock().judge(&now, turn::label),
         None => {

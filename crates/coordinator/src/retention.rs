@@ -73,7 +73,7 @@ fn unused_ms(coordinator: &Coordinator, meta: &SessionMeta) -> u64 {
     let last = meta.members.iter().map(|member| member.last_seen_at).max();
     let last = last.unwrap_or(meta.updated_at).max(meta.updated_at);
     let unused = now.wall.millis().saturating_sub(last.millis());
-    let session = coordinator.loaded().get(&meta.name).cloned();
+    let session = coordinator.lock_sessions().get(&meta.name).cloned();
     let Some(session) = session else { return unused };
     // Requests that change nothing are only in memory.
     let state = session.lock();

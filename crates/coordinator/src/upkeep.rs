@@ -62,7 +62,7 @@ fn require_policy_right(
 }
 
 /// Returns a policy with changed values.
-fn changed(policy: &Policy, changes: &[(String, String)]) -> Result<Policy> {
+fn policy_with_changes(policy: &Policy, changes: &[(String, String)]) -> Result<Policy> {
     let bad = |message: String| {
         Error::invalid_args(message)
             .hint("run `stickpin session policy NAME` to list the limits and their values")
@@ -111,7 +111,7 @@ enum DenialChange {
 
 impl DenialChange {
     /// Parses the name of a change.
-    fn named(name: &str) -> Option<Self> {
+    fn from_key(name: &str) -> Option<Self> {
         match name {
             "deny+" => Some(Self::Add),
             "deny-" => Some(Self::Remove),
@@ -121,7 +121,7 @@ impl DenialChange {
 }
 
 /// Returns the denials of a session with changed rules; `None` if no rule changes.
-fn changed_denials(
+fn denials_with_changes(
     meta: &SessionMeta,
     who: &Participant,
     changes: &[(DenialChange, &str)],
@@ -176,13 +176,13 @@ impl Coordinator {
             require_policy_right(&session, state, who, now)?;
             let (mut limits, mut rules) = (Vec::new(), Vec::new());
             for (name, value) in changes {
-                match DenialChange::named(name) {
+                match DenialChange::from_key(name) {
                     Some(change) => rules.push((change, value.as_str())),
                     None => limits.push((name.clone(), value.clone())),
                 }
             }
-            let policy = changed(&state.log.meta().policy, &limits)?;
-            let deny = changed_denials(state.log.meta(), who, &rules)?;
+            let policy = policy_with_changes(&state.log.meta().policy, &limits)?;
+            let deny = denials_with_changes(state.log.meta(), who, &rules)?;
             let kind = Kind::PolicyChanged(Box::new(PolicyChanged { policy: policy.clone(), deny }));
             state.append(&State::origin(who, now), kind)?;
             Ok(policy)
@@ -200,7 +200,7 @@ impl Coordinator {
     /// intact metadata, `SESSION_NOT_FOUND` without a log, and errors of the log.
     pub fn adopt(&self, name: &str, who: &Participant) -> Result<()> {
         require_person(who, "adopt a session")?;
-        let loaded = self.loaded();
+        let loaded = self.lock_sessions();
         if let Some(session) = loaded.get(name) {
             if self.store().meta(name).is_ok() {
                 let message = format!("session `{name}` already has metadata");
@@ -221,7 +221,7 @@ impl Coordinator {
     /// log.
     pub fn repair(&self, name: &str, line: u64, who: &Participant) -> Result<Repaired> {
         require_person(who, "repair a log")?;
-        let loaded = self.loaded();
+        let loaded = self.lock_sessions();
         if let Some(session) = loaded.get(name) {
             return session.change(|state, now| repair_in_use(self.store(), state, line, now));
         }
@@ -252,7 +252,7 @@ impl Coordinator {
     /// Returns `LOG_VERSION_UNSUPPORTED` for a version that cannot be converted, and errors of the
     /// log.
     pub fn migrate(&self, name: &str) -> Result<Migrated> {
-        let loaded = self.loaded();
+        let loaded = self.lock_sessions();
         if loaded.contains_key(name) {
             // Only a log of the current version can be in use.
             return Ok(Migrated::default());

@@ -42,7 +42,7 @@ impl Deliveries {
         if !written {
             pending.unacknowledged.remove(call);
         } else if !pending.acknowledges {
-            let sessions = coordinator.delivered(&agent);
+            let sessions = coordinator.confirm_delivery(&agent);
             if !sessions.is_empty() {
                 pending.granted = Some((agent, sessions));
             }
@@ -55,10 +55,10 @@ impl Deliveries {
     }
 
     /// Notes that the client acknowledged the response to a call.
-    pub(crate) fn acknowledged(&self, coordinator: &Coordinator, call: &str) {
+    pub(crate) fn note_acknowledged(&self, coordinator: &Coordinator, call: &str) {
         let agent = self.0.lock().unacknowledged.remove(call);
         if let Some(agent) = agent {
-            coordinator.delivered(&agent);
+            coordinator.confirm_delivery(&agent);
         }
     }
 

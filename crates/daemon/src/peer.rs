@@ -252,7 +252,7 @@ impl Peer {
             }
             method::ACKNOWLEDGE => {
                 if let Ok(Acknowledge { id }) = params_of(params) {
-                    self.deliveries.acknowledged(&self.daemon.coordinator, &id.to_string());
+                    self.deliveries.note_acknowledged(&self.daemon.coordinator, &id.to_string());
                 }
             }
             method::STATUS => drop(self.result(id, self.daemon.status()).await),

@@ -60,7 +60,7 @@ pub(crate) fn complete(run: &mut Run<'_>, harnesses: &[Harness], refreshes: bool
         }
     }
     state = match failed {
-        true => state.deferred(),
+        true => state.defer(),
         false => CleanupState { cleanup_version: Some(VERSION.to_owned()), retry_after: None, ..state },
     };
     failed |= state.write(run.disk, run.setup).is_err();

@@ -53,7 +53,7 @@ impl Format {
         };
         let mut expected = self.read(body)?;
         insert(&mut expected, pointer, value);
-        self.verified(bom, new, &expected, pointer)
+        self.verify(bom, new, &expected, pointer)
     }
 
     /// Removes the entry at `pointer`, which must exist. Its parent stays, even if it is then
@@ -66,19 +66,13 @@ impl Format {
         };
         let mut expected = self.read(body)?;
         take(&mut expected, pointer);
-        self.verified(bom, new, &expected, pointer)
+        self.verify(bom, new, &expected, pointer)
     }
 
-    fn verified(
-        self,
-        bom: &str,
-        new: String,
-        expected: &Value,
-        pointer: &[&str],
-    ) -> Result<String, EditError> {
+    fn verify(self, bom: &str, new: String, expected: &Value, pointer: &[&str]) -> Result<String, EditError> {
         let read = self.read(&new)?;
         // In TOML, a header alone creates the parent; without the header, there is no parent.
-        if read == *expected || (self == Self::Toml && pruned(&read, pointer) == pruned(expected, pointer)) {
+        if read == *expected || (self == Self::Toml && prune(&read, pointer) == prune(expected, pointer)) {
             return Ok(bom.to_owned() + &new);
         }
         Err(EditError::Form(pointer.join(".")))
@@ -118,7 +112,7 @@ fn take(root: &mut Value, pointer: &[&str]) {
 }
 
 /// Returns the document without the parents of `pointer` that are empty.
-fn pruned(root: &Value, pointer: &[&str]) -> Value {
+fn prune(root: &Value, pointer: &[&str]) -> Value {
     let mut pruned = root.clone();
     for depth in (1..pointer.len()).rev() {
         let empty = |value: &Value| value.as_object().is_some_and(Map::is_empty);

@@ -73,7 +73,7 @@ impl Outcome {
         Self { harness, target, path, status, shape_id: None, entry: None, message }
     }
 
-    pub(crate) fn failed(
+    pub(crate) fn failure(
         harness: &'static str,
         target: TargetKind,
         path: &Path,

@@ -21,7 +21,7 @@ pub(crate) fn apply(run: &mut Run<'_>, harness: &Harness, intent: Intent<'_>) ->
     let config = harness.config.as_ref()?;
     let path = run.setup.config_path(config);
     let outcome = change(run, harness, config, &path, intent)
-        .unwrap_or_else(|error| Outcome::failed(harness.id, TargetKind::Mcp, &path, &error));
+        .unwrap_or_else(|error| Outcome::failure(harness.id, TargetKind::Mcp, &path, &error));
     run.audit_unchanged(&outcome);
     Some(outcome)
 }
@@ -82,7 +82,7 @@ fn change(
             event.after = Some(digest(new.as_bytes()));
         }
         let mut announce = || match decision.is_destructive() {
-            true => run.audited(&event),
+            true => run.write_audit(&event),
             false => Ok(()),
         };
         let changed = match &program {
@@ -102,7 +102,7 @@ fn change(
                 Status::Updated => Action::Updated,
                 _ => Action::Removed,
             };
-            run.audited(&event)?;
+            run.write_audit(&event)?;
             let outcome = outcome("");
             match decision {
                 Decision::Remove(_) => run.forget(harness.id, TargetKind::Mcp)?,

@@ -92,7 +92,7 @@ impl<'a> Run<'a> {
     }
 
     /// Appends an audit line. Removals happen only after this function has returned.
-    pub(crate) fn audited(&self, event: &AuditEvent<'_>) -> Result<(), TargetError> {
+    pub(crate) fn write_audit(&self, event: &AuditEvent<'_>) -> Result<(), TargetError> {
         let failed = |e: &std::io::Error| TargetError::io("write", &self.audit.path, e);
         self.audit.record(self.disk, event).map_err(|e| failed(&e))
     }
@@ -110,7 +110,7 @@ impl<'a> Run<'a> {
         let mut event = AuditEvent::new(outcome.harness, &outcome.path, outcome.target, action);
         event.detail = Some(outcome.message.clone());
         // Nothing was changed; the outcome itself reports it.
-        let _ = self.audited(&event);
+        let _ = self.write_audit(&event);
     }
 }
 

@@ -51,7 +51,7 @@ pub(crate) fn install(run: &mut Run<'_>, harness: &Harness, options: SkillOption
     let path = run.setup.place(&harness.skill);
     let outcome = write(run, harness, &path, options)
         .map(|(status, message)| Outcome::new(harness.id, TargetKind::Skill, &path, status, message))
-        .unwrap_or_else(|error| Outcome::failed(harness.id, TargetKind::Skill, &path, &error));
+        .unwrap_or_else(|error| Outcome::failure(harness.id, TargetKind::Skill, &path, &error));
     run.audit_unchanged(&outcome);
     outcome
 }
@@ -60,7 +60,7 @@ pub(crate) fn install(run: &mut Run<'_>, harness: &Harness, options: SkillOption
 pub(crate) fn remove(run: &Run<'_>, harness: &'static str, path: &Path) -> Outcome {
     let outcome = take_away(run, harness, path)
         .map(|(status, message)| Outcome::new(harness, TargetKind::Skill, path, status, message))
-        .unwrap_or_else(|error| Outcome::failed(harness, TargetKind::Skill, path, &error));
+        .unwrap_or_else(|error| Outcome::failure(harness, TargetKind::Skill, path, &error));
     run.audit_unchanged(&outcome);
     outcome
 }
@@ -83,7 +83,7 @@ pub(crate) fn refresh(run: &Run<'_>) -> Result<(), TargetError> {
         if changed {
             let mut event = AuditEvent::new(&record.harness, path, TargetKind::Skill, Action::Updated);
             event.after = Some(digest(TEXT.as_bytes()));
-            run.audited(&event)?;
+            run.write_audit(&event)?;
         }
     }
     Ok(())
@@ -132,7 +132,7 @@ fn write(
     event.after = Some(digest(TEXT.as_bytes()));
     if status == Status::Updated {
         event.before = fs::read(path.join(FILE)).ok().map(|bytes| digest(&bytes));
-        run.audited(&event)?;
+        run.write_audit(&event)?;
     }
     match (found, replaceable) {
         (Found::Link, SkillMode::Link) => {}
@@ -152,7 +152,7 @@ fn write(
         }
     }
     event.action = if status == Status::Added { Action::Added } else { Action::Updated };
-    run.audited(&event)?;
+    run.write_audit(&event)?;
     run.settle(harness.id, TargetKind::Skill)?;
     Ok((status, ""))
 }
@@ -168,13 +168,13 @@ fn take_away(run: &Run<'_>, harness: &str, path: &Path) -> Result<(Status, &'sta
     }
     let mut event = AuditEvent::new(harness, path, TargetKind::Skill, Action::Removing);
     event.before = fs::read(path.join(FILE)).ok().map(|bytes| digest(&bytes));
-    run.audited(&event)?;
+    run.write_audit(&event)?;
     match found {
         Found::Link => run.disk.remove(path).map_err(|e| TargetError::io("remove", path, &e))?,
         _ => remove_folder(run, path)?,
     }
     event.action = Action::Removed;
-    run.audited(&event)?;
+    run.write_audit(&event)?;
     Ok((Status::Removed, ""))
 }
 

@@ -45,7 +45,7 @@ impl CleanupState {
     }
 
     /// Defers the next attempt.
-    pub(crate) fn deferred(self) -> Self {
+    pub(crate) fn defer(self) -> Self {
         Self { retry_after: Some(Timestamp::from_millis(now().millis() + RETRY)), ..self }
     }
 

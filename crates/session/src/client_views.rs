@@ -69,7 +69,7 @@ impl ClientView {
         self.later_segments.update(&self.base.facts(openers).context_of(now), now)
     }
 
-    fn bound(&mut self) {
+    fn limit_size(&mut self) {
         self.later_segments.truncate_front(MAX_LATER);
     }
 }
@@ -132,7 +132,7 @@ impl ClientViews {
         }
         let known = |keys: &HashSet<SegmentKey>| shown.base.facts(openers).segments_among(keys);
         ContextReader::new(records).adopt_new(nodes, &mut shown.later_segments, known);
-        shown.bound();
+        shown.limit_size();
     }
 
     /// Returns what an action of this client replaced among the facts that `only` selects. From
@@ -153,7 +153,7 @@ impl ClientViews {
         if let Some(shown) = self.all.get_mut(&(client.clone(), after.surface())) {
             let base = shown.base.facts(openers);
             shown.later_segments.note_effects(&then, &now, |touched| base.context_of(touched), || base.all());
-            shown.bound();
+            shown.limit_size();
         }
         drop((then, now));
         self.share_later(client, after.surface());
@@ -282,7 +282,7 @@ impl Session {
         let now = ContextReader::new(&self.records(tree)).context(node);
         if let Some(shown) = self.views.all.get_mut(&(client.clone(), tree.surface())) {
             shown.later_segments.note_shown(&now);
-            shown.bound();
+            shown.limit_size();
         }
         drop(now);
         self.views.share_later(client, tree.surface());

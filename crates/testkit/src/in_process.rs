@@ -45,7 +45,7 @@ impl HostCaller {
         let id = agent.agent_id.clone();
         request.caller.agent = Some(agent);
         let response = self.host.call(request, cancel).await;
-        coordinator.delivered(&id);
+        coordinator.confirm_delivery(&id);
         response
     }
 }

@@ -155,7 +155,7 @@ impl Gate {
     ///
     /// # Errors
     /// Returns [`Refusal::Visit`].
-    pub(crate) fn proven(&self, headers: &HeaderMap, key: Option<&str>) -> Result<Visit, Refusal> {
+    pub(crate) fn visit_with_key(&self, headers: &HeaderMap, key: Option<&str>) -> Result<Visit, Refusal> {
         let visit = self.visit(headers)?;
         match key.is_some_and(|key| same(key.as_bytes(), visit.key.as_bytes())) {
             true => Ok(visit),
@@ -278,9 +278,9 @@ mod tests {
         let cookie = gate.set_cookie(&visit).split(';').next().expect("a pair").to_owned();
         let sent = headers(&[("cookie", &format!("a=b; {cookie}"))]);
         assert!(gate.visit(&sent).is_ok());
-        assert_eq!(gate.proven(&sent, None).unwrap_err(), Refusal::Visit);
-        assert_eq!(gate.proven(&sent, Some("x")).unwrap_err(), Refusal::Visit);
-        assert!(gate.proven(&sent, Some(&visit.key)).is_ok());
-        assert_eq!(gate.proven(&headers(&[]), Some(&visit.key)).unwrap_err(), Refusal::Visit);
+        assert_eq!(gate.visit_with_key(&sent, None).unwrap_err(), Refusal::Visit);
+        assert_eq!(gate.visit_with_key(&sent, Some("x")).unwrap_err(), Refusal::Visit);
+        assert!(gate.visit_with_key(&sent, Some(&visit.key)).is_ok());
+        assert_eq!(gate.visit_with_key(&headers(&[]), Some(&visit.key)).unwrap_err(), Refusal::Visit);
     }
 }

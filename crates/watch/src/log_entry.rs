@@ -197,7 +197,7 @@ fn entry(event: &Event, version: u64) -> LogEntry {
     let field = |name: &str| event.payload.as_ref()?.get(name)?.as_str().map(str::to_owned);
     let is_command = event.kind == "command_begin";
     let what = field("verb").filter(|_| is_command).unwrap_or_else(|| event.kind.replace('_', " "));
-    let detail = if is_command { field("summary").unwrap_or_default() } else { described(event) };
+    let detail = if is_command { field("summary").unwrap_or_default() } else { describe(event) };
     LogEntry {
         id: event.seq,
         at: event.ts.clone(),
@@ -215,7 +215,7 @@ fn entry(event: &Event, version: u64) -> LogEntry {
 }
 
 /// Returns the content of a record about people as text.
-fn described(event: &Event) -> String {
+fn describe(event: &Event) -> String {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),
         other => other.to_string(),

@@ -69,7 +69,7 @@ impl Site {
         let path = request.uri().path().to_owned();
         let (key, token) = (parameter(&request, "key"), parameter(&request, "token"));
         let header = request.headers().get(KEY_HEADER).and_then(|value| value.to_str().ok());
-        let proven = || self.gate.proven(request.headers(), key.as_deref().or(header));
+        let proven = || self.gate.visit_with_key(request.headers(), key.as_deref().or(header));
         match (request.method().clone(), path.as_str()) {
             (Method::GET, "/") => match token {
                 Some(token) => self.enter(&token),

@@ -50,7 +50,7 @@ fn unknown(fault: impl Into<Error>) -> Error {
 
 /// Returns whether a dialog opened in response to an input. In that case, the input arrived, and
 /// the page cannot answer requests for now.
-fn opened_dialog(delivered: Result<(), TabError>) -> Result<bool> {
+fn is_dialog_open(delivered: Result<(), TabError>) -> Result<bool> {
     match delivered {
         Ok(()) => Ok(false),
         Err(TabError::Dialog(_)) => Ok(true),

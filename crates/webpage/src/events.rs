@@ -139,7 +139,7 @@ pub fn record(
             }
             return Some(());
         }
-        "Inspector.targetCrashed" => return crashed(state, session, &root),
+        "Inspector.targetCrashed" => return note_crash(state, session, &root),
         _ => {}
     }
     let State { tabs, last_scope, .. } = state;
@@ -157,7 +157,7 @@ pub fn record(
     }
 }
 
-fn crashed(state: &mut State, session: &str, root: &str) -> Option<()> {
+fn note_crash(state: &mut State, session: &str, root: &str) -> Option<()> {
     let tab = state.tabs.get_mut(root)?;
     if tab.main_frame().is_some_and(|frame| frame.session == session) {
         state.end_tab(root, TabEndReason::Crashed);
@@ -200,7 +200,7 @@ fn page(tab: &mut TabState, session: &str, name: &str, params: &RawValue) -> Opt
         }
         "frameNavigated" => {
             let cdp::FrameNavigated { frame } = read(name, params)?;
-            navigated(tab, session, frame);
+            note_navigation(tab, session, frame);
         }
         "navigatedWithinDocument" => {
             let cdp::NavigatedWithinDocument { frame_id, url } = read(name, params)?;
@@ -262,7 +262,7 @@ fn page(tab: &mut TabState, session: &str, name: &str, params: &RawValue) -> Opt
     Some(())
 }
 
-fn navigated(tab: &mut TabState, session: &str, info: cdp::FrameInfo) {
+fn note_navigation(tab: &mut TabState, session: &str, info: cdp::FrameInfo) {
     let main = info.parent_id.is_none() && tab.frames.get(&tab.main).is_some_and(|f| f.session == session);
     let url =
         format!("{}{}", info.unreachable_url.unwrap_or(info.url), info.url_fragment.unwrap_or_default());

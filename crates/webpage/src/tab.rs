@@ -66,7 +66,7 @@ impl Tab {
     }
 
     /// Returns whether the tab was closed while the browser and other tabs still exist.
-    pub fn closed(&self) -> bool {
+    pub fn is_closed(&self) -> bool {
         let state = self.shared.state();
         let closed = state.tabs.get(&self.session).is_some_and(|tab| tab.gone == Some(TabEndReason::Closed));
         closed && state.lost.is_none() && !state.drivable_tabs().is_empty()

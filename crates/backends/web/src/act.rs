@@ -97,7 +97,7 @@ pub(crate) async fn answer_dialog(web: &mut DrivenBrowser, answer: DialogAnswer)
     web.page.last_input = Some(Instant::now());
     match done {
         // The answer closed the tab.
-        Err(_) if tab.closed() => Ok(()),
+        Err(_) if tab.is_closed() => Ok(()),
         done => done.map(drop).map_err(unknown),
     }
 }

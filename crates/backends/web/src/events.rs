@@ -67,7 +67,7 @@ impl Recorder {
         params: &RawValue,
     ) -> Option<()> {
         match method {
-            "Target.attachedToTarget" => self.attached(client, state, parent, read(method, params)?),
+            "Target.attachedToTarget" => self.add_target(client, state, parent, read(method, params)?),
             "Target.detachedFromTarget" => {
                 let cdp::DetachedFromTarget { session_id } = read(method, params)?;
                 if state.tabs.contains_key(&session_id) {
@@ -98,7 +98,7 @@ impl Recorder {
     /// Prepares a new target. The target stays paused until the last of these commands, so that
     /// none of its code runs before the Page domain is enabled. A dialog that opened earlier could
     /// never be answered.
-    fn attached(
+    fn add_target(
         &self,
         client: &Client,
         state: &mut State,

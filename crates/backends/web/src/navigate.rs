@@ -43,7 +43,7 @@ pub(crate) async fn navigate(
     }
     let answers = tokio::select! {
         answers = unresponsive::interrupt_page(web, leave) => answers?,
-        () = cancel.cancelled() => return Err(cancelled()),
+        () = cancel.cancelled() => return Err(cancelled_error()),
     };
     if !answers {
         return unresponsive::replace_tab(web, to, deadline, cancel).await;
@@ -51,7 +51,7 @@ pub(crate) async fn navigate(
     let arrivals = web.page.tab.read(|tab| tab.arrivals)?;
     let navigated = tokio::select! {
         moved = leave_page(web, to, leave, deadline) => moved,
-        () = cancel.cancelled() => Err(cancelled()),
+        () = cancel.cancelled() => Err(cancelled_error()),
     };
     let moved = match navigated {
         Ok(moved) => moved,
@@ -59,7 +59,7 @@ pub(crate) async fn navigate(
         Err(e) if matches!(e.code, ErrorCode::InvalidArgs | ErrorCode::Unsupported) => return Err(e),
         Err(mut e) => {
             if e.code == ErrorCode::DeviceNotFound
-                && !web.page.tab.closed()
+                && !web.page.tab.is_closed()
                 && before != BLANK_URL
                 && web.page.tab.read(|tab| tab.arrivals)? != arrivals
             {
@@ -256,7 +256,7 @@ enum NonPageResult {
     Nothing(u16),
 }
 
-fn cancelled() -> Error {
+fn cancelled_error() -> Error {
     Error::new(ErrorCode::Timeout, "the navigation was cancelled")
 }
 

@@ -148,7 +148,7 @@ async fn closes_itself(web: &DrivenBrowser) -> bool {
                 // The document is gone; the tab closes or another document comes.
                 Err(TabError::WorldGone) => tokio::task::yield_now().await,
                 Ok(closed) => return closed,
-                Err(_) => return web.page.tab.closed(),
+                Err(_) => return web.page.tab.is_closed(),
             }
         }
     };
@@ -306,12 +306,12 @@ pub(crate) async fn complete_outcome(
         // away meanwhile is not known to have arrived.
         Err(e)
             if e.dispatched == Dispatched::Unknown
-                && web.page.tab.closed()
+                && web.page.tab.is_closed()
                 && matches!(action, Action::Press { .. } | Action::Key { .. } | Action::Drag { .. }) =>
         {
             let state = web.page.tab.shared.state();
             let verdict = state.tabs.get(&web.page.tab.session).and_then(|tab| tab.verdict.clone());
-            let landed = verdict.map_or(Delivery::Unknown, PressVerdict::landed);
+            let landed = verdict.map_or(Delivery::Unknown, PressVerdict::delivery);
             Ok(InputOutcome::done().delivery(landed))
         }
         Ok(performed) => {

@@ -230,7 +230,7 @@ impl App {
                 if line.trim().is_empty() {
                     return Vec::new();
                 }
-                self.log.typed(&line);
+                self.log.add_typed(&line);
                 self.running = true;
                 return vec![Effect::Run(line)];
             }

@@ -138,7 +138,7 @@ impl Log {
     }
 
     /// Adds a line that was typed, and follows the newest rows again.
-    pub(crate) fn typed(&mut self, line: &str) {
+    pub(crate) fn add_typed(&mut self, line: &str) {
         self.below = 0;
         self.push(Row::Typed(escape(line, usize::MAX)));
     }
@@ -267,7 +267,7 @@ mod tests {
         assert_eq!(log.below(), 4);
         log.scroll(2);
         assert_eq!(log.below(), 2);
-        log.typed("press @e1");
+        log.add_typed("press @e1");
         assert_eq!(log.below(), 0);
     }
 }

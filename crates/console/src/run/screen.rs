@@ -2,7 +2,7 @@
 
 use super::executor::Executor;
 use super::feed::{self, Bells};
-use super::terminal::{Screen, failed, read_events};
+use super::terminal::{Screen, read_events, terminal_error};
 use crate::model::app::{App, Effect, Input};
 use crate::model::outcome::{Outcome, Printed};
 use crate::setup::Setup;
@@ -32,7 +32,7 @@ async fn show(executor: &Arc<Executor>, theme: Theme, history: Vec<String>) -> R
         |kind| signal(kind).map_err(|e| Error::new(ErrorCode::Io, format!("cannot wait for signals: {e}")));
     let (mut terminations, mut hangups) = (listen(SignalKind::terminate())?, listen(SignalKind::hangup())?);
     let mut screen = Screen::open()?;
-    let size = screen.terminal.size().map_err(|e| failed("measure the terminal", &e))?;
+    let size = screen.terminal.size().map_err(|e| terminal_error("measure the terminal", &e))?;
     let mut app = App::new(
         executor.session().to_owned(),
         history,
@@ -51,14 +51,14 @@ async fn show(executor: &Arc<Executor>, theme: Theme, history: Vec<String>) -> R
     driver.bells.tree.notify_one();
     driver.bells.turn.notify_one();
     loop {
-        screen.terminal.draw(|frame| draw(&app, theme, frame)).map_err(|e| failed("draw", &e))?;
+        screen.terminal.draw(|frame| draw(&app, theme, frame)).map_err(|e| terminal_error("draw", &e))?;
         let mut input = tokio::select! {
             biased;
             _ = terminations.recv() => return Ok(()),
             _ = hangups.recv() => return Ok(()),
             input = typed.recv() => match input {
                 Some(Ok(input)) => input,
-                Some(Err(e)) => return Err(failed("read the terminal", &e)),
+                Some(Err(e)) => return Err(terminal_error("read the terminal", &e)),
                 None => return Ok(()),
             },
             Some(input) = heard.recv() => input,
@@ -75,7 +75,7 @@ async fn show(executor: &Arc<Executor>, theme: Theme, history: Vec<String>) -> R
             }
             input = match typed.try_recv() {
                 Ok(Ok(input)) => input,
-                Ok(Err(e)) => return Err(failed("read the terminal", &e)),
+                Ok(Err(e)) => return Err(terminal_error("read the terminal", &e)),
                 Err(_) => match heard.try_recv() {
                     Ok(input) => input,
                     Err(_) => break,
@@ -104,7 +104,7 @@ impl Driver {
                 let cancel = self.running.clone();
                 let run = tokio::spawn(async move { executor.run(&line, cancel).await });
                 tokio::spawn(async move {
-                    let outcome = run.await.unwrap_or_else(|e| broken(&e.to_string()));
+                    let outcome = run.await.unwrap_or_else(|e| panic_outcome(&e.to_string()));
                     // Nobody receives it once the console has ended.
                     let _ = tell.send(Input::Done(outcome)).await;
                 });
@@ -121,7 +121,7 @@ impl Driver {
 
 /// Returns the outcome of a line whose task ended without one. The console and its context
 /// continue.
-fn broken(why: &str) -> Outcome {
+fn panic_outcome(why: &str) -> Outcome {
     let err = format!("INTERNAL: internal error in this command (this is a bug in stickpin): {why}\n");
     let exit = ErrorCode::Internal.exit();
     Outcome { printed: Printed { out: String::new(), err }, exit, ran: true, quit: false }

@@ -26,14 +26,14 @@ impl Screen {
     /// # Errors
     /// Returns `IO` when there is no terminal.
     pub(super) fn open() -> Result<Self> {
-        enable_raw_mode().map_err(|e| failed("use the terminal", &e))?;
+        enable_raw_mode().map_err(|e| terminal_error("use the terminal", &e))?;
         let opened = execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)
             .and_then(|()| Terminal::new(CrosstermBackend::new(io::stdout())));
         match opened {
             Ok(terminal) => Ok(Self { terminal }),
             Err(e) => {
                 restore();
-                Err(failed("use the terminal", &e))
+                Err(terminal_error("use the terminal", &e))
             }
         }
     }
@@ -56,7 +56,7 @@ fn restore() {
     let _ = disable_raw_mode();
 }
 
-pub(super) fn failed(what: &str, e: &io::Error) -> Error {
+pub(super) fn terminal_error(what: &str, e: &io::Error) -> Error {
     Error::new(ErrorCode::Io, format!("cannot {what}: {e}"))
         .hint("run `stickpin console --plain`, which needs no terminal")
 }

@@ -28,7 +28,7 @@ pub(crate) fn age(state: &mut State, now: &Now) -> Result<()> {
     if !state.log.meta().status.is_current() {
         return Ok(());
     }
-    for agent in disappeared(state, now) {
+    for agent in absent_members(state, now) {
         let left = MemberLeft { agent_id: agent, turn_after: None };
         let left = Kind::MemberLeft(Box::new(left));
         state.log.append(&Origin::daemon(now.wall), left).map_err(error::of_store)?;
@@ -38,7 +38,7 @@ pub(crate) fn age(state: &mut State, now: &Now) -> Result<()> {
 
 /// Returns the members that have made no request for the presence time of the policy and whose
 /// harness is not running. People stay.
-fn disappeared(state: &State, now: &Now) -> Vec<AgentId> {
+fn absent_members(state: &State, now: &Now) -> Vec<AgentId> {
     let meta = state.log.meta();
     let is_old = |member: &&Member| {
         member.kind != MemberKind::Human

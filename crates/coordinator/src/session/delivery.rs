@@ -9,7 +9,7 @@ impl SessionAuthority {
     /// Records that the responses to an agent were delivered: its grants and its read position. The
     /// delivery of a grant is stored at once, so that the next host does not reserve the turn
     /// again. Returns whether there was such a grant.
-    pub fn delivered(&self, agent: &AgentId) -> bool {
+    pub fn confirm_delivery(&self, agent: &AgentId) -> bool {
         let mut state = self.lock();
         self.confirm_cursor(&mut state, agent);
         let turn = &state.log.meta().turn;

@@ -134,7 +134,7 @@ impl EventQuery {
                 found.push(part.events.into_iter().peekable());
             }
             let over = until.is_some_and(|until| Instant::now() >= until);
-            let events = interleaved(found);
+            let events = merge_by_time(found);
             if !events.is_empty() || !self.wait || closed || over || cancel.is_cancelled() {
                 let mut cursors = BTreeMap::new();
                 for (session, _, cursor, _) in &readers {
@@ -188,7 +188,7 @@ impl EventQuery {
 }
 
 /// Merges the events of several sessions by time. The order within a session is preserved.
-fn interleaved(mut of_each: Vec<Peekable<std::vec::IntoIter<Event>>>) -> Vec<Event> {
+fn merge_by_time(mut of_each: Vec<Peekable<std::vec::IntoIter<Event>>>) -> Vec<Event> {
     let mut events = Vec::new();
     loop {
         let heads = of_each.iter_mut().filter_map(|rest| {

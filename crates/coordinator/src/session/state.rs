@@ -155,7 +155,7 @@ impl SessionAuthority {
                 .collect(),
             pending_handoff,
             takeover: TakeoverState { available: reason.is_some(), reason },
-            loans: meta.loans.iter().map(|loan| displayed(loan, &now)).collect(),
+            loans: meta.loans.iter().map(|loan| loan_for_display(loan, &now)).collect(),
             open_notes: meta.open_note_count(),
             policy: meta.policy.clone(),
             cursor_seq: meta.applied_seq,
@@ -164,7 +164,7 @@ impl SessionAuthority {
 }
 
 /// Returns a loan with its expiry in current wall time.
-fn displayed(loan: &Loan, now: &Now) -> Loan {
+fn loan_for_display(loan: &Loan, now: &Now) -> Loan {
     let expires_at = loan.expires_mono.as_ref().map(|at| now.display(at));
     Loan { expires_at, ..loan.clone() }
 }

@@ -194,12 +194,12 @@ impl SessionAuthority {
                 let (reason, revoked) = reason_of(&transition);
                 state.commit(Some(&State::origin(who, now)), transition, remarks, now)?;
                 state.lease_stored = now.mono_ms;
-                let granted = self.granted(state, reason, from.or_else(|| revoked.clone()))?;
+                let granted = self.grant_reply(state, reason, from.or_else(|| revoked.clone()))?;
                 TurnReply::YourTurn(Box::new(Granted { revoked, ..granted }))
             }
             Claim::AlreadyOwner { renewed } => {
                 let (lease_renewed, guardian_repaired) = (renewed.is_some(), state.repaired);
-                let turn = state.judge(now, deadlines::confirmed);
+                let turn = state.judge(now, deadlines::confirm_ownership);
                 let was_implicit = state.log.meta().turn.implicit;
                 state.log.amend(Amendment::Turn(Box::new(turn.clone())));
                 // The request for the turn must survive this process.
@@ -207,7 +207,7 @@ impl SessionAuthority {
                 state.renew(turn, now, store_every)?;
                 state.repaired = false;
                 let from = state.log.meta().turn.prev_owner.clone();
-                let granted = self.granted(state, GrantReason::AlreadyOwner, from)?;
+                let granted = self.grant_reply(state, GrantReason::AlreadyOwner, from)?;
                 TurnReply::YourTurn(Box::new(Granted { lease_renewed, guardian_repaired, ..granted }))
             }
             Claim::NotYet => {
@@ -230,7 +230,7 @@ impl SessionAuthority {
         Ok(reply)
     }
 
-    fn granted(&self, state: &State, reason: GrantReason, from: Option<AgentId>) -> Result<Granted> {
+    fn grant_reply(&self, state: &State, reason: GrantReason, from: Option<AgentId>) -> Result<Granted> {
         let meta = state.log.meta();
         let turn = &meta.turn;
         let lease_id = turn.lease_id.clone();

@@ -65,7 +65,7 @@ impl Race {
             TurnReply::YourTurn(held) => *held,
             _ => granted(self.take(&self.ada, true).unwrap()),
         };
-        self.shop.delivered(&self.ada.agent);
+        self.shop.confirm_delivery(&self.ada.agent);
         assert!(matches!(self.claim(&self.bob), TurnReply::NotYet(_)));
         held.turn_id
     }

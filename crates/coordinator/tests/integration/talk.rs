@@ -177,11 +177,11 @@ async fn a_saved_cursor_moves_when_the_answer_has_arrived() {
     let (mut world, shop, ada, bob) = two();
     let resume = || EventQuery { resume: true, timeout: Some(Duration::ZERO), ..follow(&bob) };
     assert_eq!(bodies(&read(&shop, &bob, resume()).await), [""; 0], "the first time, from the end on");
-    world.coordinator.delivered(&bob.agent);
+    world.coordinator.confirm_delivery(&bob.agent);
     say(&shop, &ada, "Bob", "one").unwrap();
     assert_eq!(bodies(&read(&shop, &bob, resume()).await), ["one"]);
     assert_eq!(bodies(&read(&shop, &bob, resume()).await), ["one"], "the answer did not arrive");
-    world.coordinator.delivered(&bob.agent);
+    world.coordinator.confirm_delivery(&bob.agent);
     say(&shop, &ada, "Bob", "two").unwrap();
     world.restart();
     let shop = world.coordinator.session("shop").unwrap();

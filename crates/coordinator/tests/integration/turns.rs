@@ -156,7 +156,7 @@ async fn an_agent_that_disappears_loses_its_turn_after_a_grace() {
     let (ada, bob) = (agent("ada", 1), agent("bob", 2));
     let shop = world.open(&ada);
     let first = granted(wait(&shop, &ada, 0).await);
-    world.coordinator.delivered(&ada.agent);
+    world.coordinator.confirm_delivery(&ada.agent);
     // A long and quiet turn of a live agent continues.
     tokio::time::sleep(Duration::from_secs(3 * 3_600)).await;
     assert_eq!(shop.state(None).unwrap().label, Label::Owned);
@@ -173,7 +173,7 @@ async fn owner_whose_harness_changes_its_process_keeps_its_turn() {
     let bob = agent("bob", 2);
     let shop = world.open(&agent("ada", 10));
     let first = granted(wait(&shop, &agent("ada", 10), 0).await);
-    world.coordinator.delivered(&agent("ada", 10).agent);
+    world.coordinator.confirm_delivery(&agent("ada", 10).agent);
     shop.join(&bob, false, None).unwrap();
     for pid in 11..50 {
         world.ended.lock().unwrap().insert(pid - 1);
@@ -198,7 +198,7 @@ async fn next_host_knows_the_newest_process_of_an_owner() {
     let (ada, later) = (agent("ada", 1), agent("ada", 11));
     let shop = world.begin("shop", StartReason::Open, &ada);
     let first = granted(wait(&shop, &ada, 0).await);
-    world.coordinator.delivered(&ada.agent);
+    world.coordinator.confirm_delivery(&ada.agent);
     world.ended.lock().unwrap().insert(1);
     let (killed, coordinator) = (CancellationToken::new(), world.coordinator.clone());
     let guardian = tokio::spawn({
@@ -243,7 +243,7 @@ async fn delivered_grant_survives_a_kill_of_the_host() {
     shop.release(&ada, None, handoff(), &Plain).unwrap();
     shop.join(&agent("bob", 2), false, None).unwrap();
     let first = granted(wait(&shop, &ada, 60_000).await);
-    world.coordinator.delivered(&ada.agent);
+    world.coordinator.confirm_delivery(&ada.agent);
     world.restart();
     let shop = world.coordinator.session("shop").unwrap();
     assert!(shop.meta().turn.grant.delivered);
@@ -268,7 +268,7 @@ async fn turn_names_the_record_that_granted_it() {
     };
     assert_eq!(granted_by(&shop), (KindName::TurnClaimed, Some(ada.agent.clone())), "the implicit turn");
     wait(&shop, &ada, 0).await;
-    world.coordinator.delivered(&ada.agent);
+    world.coordinator.confirm_delivery(&ada.agent);
     assert_eq!(granted_by(&shop).0, KindName::TurnClaimed);
     let options = TakeOptions { operator_requested: true, ..TakeOptions::default() };
     shop.take(&bob, options, &Plain).await.unwrap();
@@ -549,7 +549,7 @@ async fn owner_whose_process_nobody_can_see_keeps_its_lease_by_its_requests() {
     let (ada, bob) = (Participant { anchor: None, ..agent("ada", 1) }, agent("bob", 2));
     let shop = world.open(&ada);
     let first = granted(wait(&shop, &ada, 0).await);
-    world.coordinator.delivered(&ada.agent);
+    world.coordinator.confirm_delivery(&ada.agent);
     shop.join(&bob, false, None).unwrap();
     for _ in 0..60 {
         tokio::time::sleep(Duration::from_secs(100)).await;
@@ -605,7 +605,7 @@ async fn silent_owner_is_replaced_by_the_agent_that_waited() {
     let (ada, bob) = (agent("ada", 1), agent("bob", 2));
     let shop = world.open(&ada);
     granted(wait(&shop, &ada, 0).await);
-    world.coordinator.delivered(&ada.agent);
+    world.coordinator.confirm_delivery(&ada.agent);
     let reply = wait(&shop, &bob, 800_000).await;
     assert!(matches!(reply, TurnReply::TakeoverAvailable(_)), "{reply:?}");
     let options = TakeOptions { reason: Some("silent".into()), ..TakeOptions::default() };
@@ -798,7 +798,7 @@ async fn connection_of_an_owner_without_a_process_keeps_its_lease() {
     let ada = Participant { anchor: None, ..agent("ada", 1) };
     let shop = world.open(&ada);
     granted(wait(&shop, &ada, 0).await);
-    world.coordinator.delivered(&ada.agent);
+    world.coordinator.confirm_delivery(&ada.agent);
     let label = || shop.state(None).unwrap().label;
     let console = stickpin_coordinator::connect(&world.coordinator, ada.agent.clone());
     let command = stickpin_coordinator::connect(&world.coordinator, ada.agent.clone());
@@ -818,7 +818,7 @@ async fn commands_of_an_owner_keep_its_lease_and_bring_an_ended_one_back() {
     let ada = Participant { anchor: None, ..agent("ada", 1) };
     let shop = world.open(&ada);
     granted(wait(&shop, &ada, 0).await);
-    world.coordinator.delivered(&ada.agent);
+    world.coordinator.confirm_delivery(&ada.agent);
     let label = || shop.state(None).unwrap().label;
     let cancel = CancellationToken::new();
     let admission = shop.admit(&ada, None, Duration::ZERO, &cancel).await.unwrap();
@@ -921,7 +921,7 @@ async fn wait_returns_the_events_that_its_agent_has_not_read() {
     say(&shop, "before the wait");
     assert_eq!(wait_for(&shop, &bob, None).await, (false, vec!["before the wait".into()]), "after its join");
     assert_eq!(wait_for(&shop, &bob, Some(0)).await.1.len(), 1, "the response did not arrive");
-    world.coordinator.delivered(&bob.agent);
+    world.coordinator.confirm_delivery(&bob.agent);
     assert_eq!(wait_for(&shop, &bob, Some(10)).await, (false, vec![]));
     let waits = {
         let shop = Arc::clone(&shop);
@@ -937,7 +937,7 @@ async fn wait_returns_the_events_that_its_agent_has_not_read() {
     assert!(!waits.is_finished(), "a command is no event for it");
     say(&shop, "meanwhile");
     assert_eq!(waits.await.unwrap(), 1);
-    world.coordinator.delivered(&bob.agent);
+    world.coordinator.confirm_delivery(&bob.agent);
     say(&shop, "for the next host");
     world.restart();
     shop = world.coordinator.session("shop").unwrap();

@@ -215,7 +215,7 @@ async fn members_that_disappeared_leave_after_their_presence_time() {
     let shop = world.open(&ada);
     let options = WaitOptions { timeout: Some(Duration::ZERO), ..WaitOptions::default() };
     shop.wait(&ada, options, &CancellationToken::new()).await.unwrap();
-    world.coordinator.delivered(&ada.agent);
+    world.coordinator.confirm_delivery(&ada.agent);
     for who in [&bob, &cid, &person] {
         shop.join(who, false, None).unwrap();
     }

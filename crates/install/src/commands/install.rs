@@ -168,7 +168,7 @@ fn absent(run: &Run<'_>, harness: &Harness, options: &InstallOptions) -> Outcome
         Some(config) => (TargetKind::Mcp, run.setup.config_path(config)),
         None => (TargetKind::Skill, run.setup.place(&harness.skill)),
     };
-    let outcome = Outcome::failed(harness.id, target, &path, &error);
+    let outcome = Outcome::failure(harness.id, target, &path, &error);
     run.audit_unchanged(&outcome);
     outcome
 }

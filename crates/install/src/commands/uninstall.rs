@@ -168,7 +168,7 @@ fn remove_skill(run: &mut Run<'_>, harness: &'static str, path: &Path) -> Outcom
     let readers: Vec<String> = run.manifest.skills_at(&shown).map(|record| record.harness.clone()).collect();
     for reader in readers {
         if let Err(error) = run.forget(&reader, TargetKind::Skill) {
-            return Outcome::failed(harness, TargetKind::Skill, path, &error);
+            return Outcome::failure(harness, TargetKind::Skill, path, &error);
         }
     }
     outcome
@@ -195,6 +195,6 @@ fn leave_shared(run: &mut Run<'_>, harness: &Harness) -> Outcome {
     let outcome = Outcome::new(harness.id, TargetKind::Skill, &path, Status::Skipped, message);
     match run.forget(harness.id, TargetKind::Skill) {
         Ok(()) => outcome,
-        Err(error) => Outcome::failed(harness.id, TargetKind::Skill, &path, &error),
+        Err(error) => Outcome::failure(harness.id, TargetKind::Skill, &path, &error),
     }
 }

@@ -19,13 +19,13 @@ pub(super) fn read(text: &str) -> Result<Value, EditError> {
 
 pub(super) fn set(text: &str, pointer: &[&str], value: &Value) -> Result<String, EditError> {
     if text.trim().is_empty() {
-        return Ok(pretty(&nested(pointer, value), "", UNIT, "\n") + "\n");
+        return Ok(pretty(&nest(pointer, value), "", UNIT, "\n") + "\n");
     }
     let document = Document::parse(text)?;
     let mut parent = &document.root;
     for (depth, key) in pointer.iter().enumerate() {
         let Some(at) = position(parent, &pointer[..=depth])? else {
-            let value = nested(&pointer[depth + 1..], value);
+            let value = nest(&pointer[depth + 1..], value);
             return Ok(splice(text, document.insertion(parent, key, &value)));
         };
         let found = &parent.properties[at];
@@ -219,7 +219,7 @@ fn indentation(text: &str, at: usize) -> &str {
 }
 
 /// Wraps a value in objects with these keys.
-fn nested(keys: &[&str], value: &Value) -> Value {
+fn nest(keys: &[&str], value: &Value) -> Value {
     keys.iter().rev().fold(value.clone(), |value, key| {
         Value::Object(std::iter::once(((*key).to_owned(), value)).collect())
     })

@@ -34,7 +34,7 @@ struct Named {
 }
 
 impl Directory {
-    pub(super) fn stored(agents: Vec<AgentRecord>, bindings: BTreeMap<Anchor, Bindings>) -> Self {
+    pub(super) fn from_stored(agents: Vec<AgentRecord>, bindings: BTreeMap<Anchor, Bindings>) -> Self {
         Self { agents, bindings, ..Self::default() }
     }
 
@@ -114,7 +114,7 @@ impl Directory {
         now: Timestamp,
     ) -> Result<Resolution, IdentityError> {
         let root = harness_root(ancestry);
-        let harness = root.map(|root| root.harness).or_else(|| marked(&evidence.env));
+        let harness = root.map(|root| root.harness).or_else(|| harness_by_marker(&evidence.env));
         let anchor = root.map(|root| anchor_of(&root, place));
         let mut attempts = Vec::new();
 
@@ -144,7 +144,7 @@ impl Directory {
                 if let Some(anchor) = anchor.as_ref().filter(|_| named.is_recent) {
                     self.bind(anchor, &named.component, many, place, now);
                 }
-                (named.rank, seen_as(harness, named.component, anchor, false))
+                (named.rank, seen_session(harness, named.component, anchor, false))
             }
             None => without_session(harness, evidence, anchor, place, &mut attempts),
         };
@@ -313,7 +313,7 @@ struct Seen {
     provisional: bool,
 }
 
-fn seen_as(harness: &Harness, component: String, anchor: Option<Anchor>, provisional: bool) -> Seen {
+fn seen_session(harness: &Harness, component: String, anchor: Option<Anchor>, provisional: bool) -> Seen {
     Seen { family: harness.name.to_owned(), kind: AgentKind::Harness, component, anchor, provisional }
 }
 
@@ -327,7 +327,7 @@ fn without_session(
 ) -> (&'static str, Seen) {
     attempts.push(Attempt::new("3", "harness process", anchor.as_ref().map(anchor_component)));
     if let (Some(harness), Some(anchor)) = (harness, anchor) {
-        return ("3", seen_as(harness, anchor_component(&anchor), Some(anchor), true));
+        return ("3", seen_session(harness, anchor_component(&anchor), Some(anchor), true));
     }
     let set = |names: &[&str]| {
         names
@@ -338,7 +338,7 @@ fn without_session(
         let process = set(harness.process_variables).map(|id| format!("process:{id}"));
         attempts.push(Attempt::new("3", "process variable of the harness", process.clone()));
         if let Some(component) = process {
-            return ("3", seen_as(harness, component, None, true));
+            return ("3", seen_session(harness, component, None, true));
         }
     }
     let terminal = set(TERMINAL_VARIABLES).map(|id| format!("term:{id}"));
@@ -352,11 +352,11 @@ fn without_session(
         return ("5", Seen { family, kind, component, anchor: None, provisional: false });
     }
     match (harness, terminal) {
-        (Some(harness), Some(component)) => ("4", seen_as(harness, component, None, true)),
+        (Some(harness), Some(component)) => ("4", seen_session(harness, component, None, true)),
         (Some(harness), None) => {
             let component = format!("user:{}@{}", place.user, place.host_id);
             attempts.push(Attempt::new("5", "user", Some(place.user.clone())));
-            ("5", seen_as(harness, component, None, true))
+            ("5", seen_session(harness, component, None, true))
         }
         // A person or an unknown harness: one agent per terminal.
         (None, Some(component)) => {
@@ -372,7 +372,7 @@ fn without_session(
     }
 }
 
-fn marked(env: &BTreeMap<String, String>) -> Option<&'static Harness> {
+fn harness_by_marker(env: &BTreeMap<String, String>) -> Option<&'static Harness> {
     let is_set = |(name, value): &(&str, Option<&str>)| {
         env.get(*name).is_some_and(|found| match value {
             Some(value) => found == value,

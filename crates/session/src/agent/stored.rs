@@ -34,6 +34,6 @@ impl From<Directory> for StoredDirectory {
 impl From<StoredDirectory> for Directory {
     fn from(stored: StoredDirectory) -> Self {
         let bindings = stored.bindings.into_iter().map(|bound| (bound.anchor, bound.sessions)).collect();
-        Self::stored(stored.agents, bindings)
+        Self::from_stored(stored.agents, bindings)
     }
 }

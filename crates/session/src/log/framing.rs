@@ -65,7 +65,7 @@ pub fn encode(record: &Record, out: &mut Vec<u8>) -> Result<(), RecordTooLarge> 
 }
 
 /// Returns the part of a line that the checksum covers, if the checksum matches.
-pub(super) fn covered(line: &[u8]) -> Option<&[u8]> {
+pub(super) fn covered_part(line: &[u8]) -> Option<&[u8]> {
     let rest = line.strip_prefix(BEFORE)?;
     let (digits, rest) = rest.split_at_checked(DIGITS)?;
     let covered = rest.strip_prefix(AFTER)?;
@@ -92,7 +92,7 @@ fn version(covered: &[u8]) -> Option<u64> {
 /// # Errors
 /// Returns an error if the line is damaged or has no version.
 pub(super) fn line_version(line: &[u8]) -> Result<u64, LineFault> {
-    let covered = covered(line).ok_or(LineFault::Checksum)?;
+    let covered = covered_part(line).ok_or(LineFault::Checksum)?;
     version(covered).ok_or_else(|| LineFault::Content("no version".to_owned()))
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Every function is pure, like the transitions that agents request ([`super::machine`]).
 
-use super::machine::{pass_on, prev_of_handoff, reserved, without_owner};
+use super::machine::{pass_on, prev_of_handoff, reserve_for, without_owner};
 use super::{AgentId, Grant, Liveness, Now, Policy, Situation, Transition, TurnEvent, TurnPhase, TurnState};
 
 /// The extra time that owners and waiters have to reconnect after the daemon restarted.
@@ -13,7 +13,7 @@ const DELIVERY_MS: u64 = 10_000;
 
 /// Returns the turn of an owner that requests it again: with a full lease, and no longer implicit.
 #[must_use]
-pub fn confirmed(s: Situation<'_>) -> TurnState {
+pub fn confirm_ownership(s: Situation<'_>) -> TurnState {
     let lease = Some(s.now.lease(s.policy.lease_ttl_ms));
     TurnState { lease, implicit: false, ..s.turn.clone() }
 }
@@ -86,7 +86,7 @@ fn due_for_owner(s: Situation<'_>, owner: &AgentId) -> Option<Transition> {
     }
     if !s.turn.grant.delivered && !presence.waiting && presence.silent_ms >= DELIVERY_MS {
         let prev = s.turn.prev_owner.clone();
-        let after = reserved(s, owner, true, prev, s.turn.pending_handoff_seq);
+        let after = reserve_for(s, owner, true, prev, s.turn.pending_handoff_seq);
         return Some(Transition { after, event: TurnEvent::Undelivered { to: owner.clone() } });
     }
     None

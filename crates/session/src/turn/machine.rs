@@ -26,7 +26,7 @@ pub enum Claim {
     TakeoverAvailable(TakeReason),
 }
 
-fn granted(s: Situation<'_>, by: &AgentId, lease_id: LeaseId, implicit: bool) -> TurnState {
+fn grant_to(s: Situation<'_>, by: &AgentId, lease_id: LeaseId, implicit: bool) -> TurnState {
     let ttl_ms = if implicit { s.policy.implicit_lease_ms } else { s.policy.lease_ttl_ms };
     TurnState {
         state: TurnPhase::Owned,
@@ -59,7 +59,7 @@ pub(super) fn without_owner(
     }
 }
 
-pub(super) fn reserved(
+pub(super) fn reserve_for(
     s: Situation<'_>,
     to: &AgentId,
     direct: bool,
@@ -89,7 +89,7 @@ pub fn claim(s: Situation<'_>, by: &AgentId, lease_id: LeaseId) -> Result<Claim,
     }
     let grant = |reason| {
         let event = TurnEvent::Claimed { by: by.clone(), reason };
-        Ok(Claim::Granted(Transition { after: granted(s, by, lease_id, false), event }))
+        Ok(Claim::Granted(Transition { after: grant_to(s, by, lease_id, false), event }))
     };
     match s.turn.state {
         TurnPhase::Closed => Err(TurnError::Closed),
@@ -102,7 +102,7 @@ pub fn claim(s: Situation<'_>, by: &AgentId, lease_id: LeaseId) -> Result<Claim,
         TurnPhase::Reserved if s.turn.reserved_directly => grant(ClaimReason::Direct),
         TurnPhase::Reserved => grant(ClaimReason::Sequence),
         TurnPhase::Owned if s.is_owner(by) => {
-            let renewed = s.lease_has_expired().then(|| renewed(s));
+            let renewed = s.lease_has_expired().then(|| renew_lease(s));
             Ok(Claim::AlreadyOwner { renewed })
         }
         TurnPhase::Owned => Ok(take_reason(s, by).map_or(Claim::NotYet, Claim::TakeoverAvailable)),
@@ -170,7 +170,7 @@ fn implicitly(s: Situation<'_>, by: &AgentId, lease_id: LeaseId) -> Result<Optio
         return Err(TurnError::NotADriver { agent: by.clone() });
     }
     let event = TurnEvent::Claimed { by: by.clone(), reason: ClaimReason::Implicit };
-    Ok(Some(Transition { after: granted(s, by, lease_id, true), event }))
+    Ok(Some(Transition { after: grant_to(s, by, lease_id, true), event }))
 }
 
 /// Checks that a request comes from the owner of the current turn.
@@ -208,7 +208,7 @@ pub(super) fn pass_on(
     handoff: Option<u64>,
 ) -> (TurnState, Option<AgentId>) {
     match next_owner(s, from) {
-        Next::Waiter(to) => (reserved(s, &to, false, prev, handoff), Some(to)),
+        Next::Waiter(to) => (reserve_for(s, &to, false, prev, handoff), Some(to)),
         Next::BetweenPolls | Next::Nobody => (without_owner(s, prev, handoff), None),
     }
 }
@@ -241,7 +241,7 @@ pub fn assign(
         (Some(fence.agent.clone()), Some(handoff))
     };
     let event = TurnEvent::Assigned { by: fence.agent.clone(), to: to.clone() };
-    Ok(Transition { after: reserved(s, to, true, prev, handoff), event })
+    Ok(Transition { after: reserve_for(s, to, true, prev, handoff), event })
 }
 
 /// Returns the reason why `by` may take the turn from its owner without a request by an operator.
@@ -302,7 +302,7 @@ pub fn take(s: Situation<'_>, by: &AgentId, lease_id: LeaseId, how: Takeover) ->
     let reason = reason.ok_or(TurnError::TakeoverNotAvailable { turn_id: current })?;
     let revoked = s.turn.owner.clone().or_else(|| s.turn.reserved_for.clone());
     let event = TurnEvent::Taken { by: by.clone(), revoked, reason };
-    Ok(Claim::Granted(Transition { after: granted(s, by, lease_id, false), event }))
+    Ok(Claim::Granted(Transition { after: grant_to(s, by, lease_id, false), event }))
 }
 
 /// Returns the change of the turn when a member leaves, if any. An implicit turn
@@ -394,7 +394,7 @@ pub fn revert(s: Situation<'_>, who: &AgentId, back: Reversion) -> Option<Transi
     };
     let (handoff, prev) = author.map_or((None, Some(who.clone())), |(seq, author)| (Some(seq), author));
     let event = TurnEvent::Left { who: who.clone() };
-    Some(Transition { after: reserved(s, &to, true, prev, handoff), event })
+    Some(Transition { after: reserve_for(s, &to, true, prev, handoff), event })
 }
 
 /// Ends the turn with its session.
@@ -413,7 +413,7 @@ pub fn reopen(turn: &TurnState) -> TurnState {
 /// Returns the turn with a renewed lease. The guardian calls this function while the owner is
 /// present.
 #[must_use]
-pub fn renewed(s: Situation<'_>) -> TurnState {
+pub fn renew_lease(s: Situation<'_>) -> TurnState {
     let ttl_ms = if s.turn.implicit { s.policy.implicit_lease_ms } else { s.policy.lease_ttl_ms };
     TurnState { lease: Some(s.now.lease(ttl_ms)), ..s.turn.clone() }
 }

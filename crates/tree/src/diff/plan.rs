@@ -94,15 +94,15 @@ pub(super) fn plan<'t>(
         removed.chunk_by(|a, b| a.0 == b.0 && aligned.are_similar_siblings(a.1, b.1)).peekable();
     for (at, moved) in moved_lines(aligned).into_iter().enumerate() {
         while let Some(run) = next_removed.next_if(|run| run[0].0 == at) {
-            writer.removed_run(run);
+            writer.write_removed_run(run);
         }
         match aligned.to_old[at] {
-            Some(old_at) => writer.compared(old_at, at, moved, queries),
+            Some(old_at) => writer.write_comparison(old_at, at, moved, queries),
             None if aligned.was_folded.contains(&at) || aligned.moved_between_name_and_text(at, true) => {}
-            None => writer.added(at),
+            None => writer.write_added(at),
         }
     }
-    next_removed.for_each(|run| writer.removed_run(run));
+    next_removed.for_each(|run| writer.write_removed_run(run));
     writer.diff
 }
 
@@ -208,10 +208,10 @@ impl Writer<'_, '_> {
 
     /// Adds a run of similar removed lines. A few lines suffice, and the diff still counts as
     /// complete, because the caller lists every ended ref among them.
-    fn removed_run(&mut self, run: &[(usize, usize)]) {
+    fn write_removed_run(&mut self, run: &[(usize, usize)]) {
         let printed = if run.len() > MAX_RUN && !self.all { KEPT_REMOVED } else { run.len() };
         for &(_, at) in &run[..printed] {
-            let line = removed(self.aligned, at);
+            let line = removed_line(self.aligned, at);
             self.push(line);
         }
         if printed < run.len() {
@@ -220,7 +220,7 @@ impl Writer<'_, '_> {
         }
     }
 
-    fn added(&mut self, at: usize) {
+    fn write_added(&mut self, at: usize) {
         let aligned = self.aligned;
         let line = &aligned.new.lines[at];
         let node = line.node;
@@ -266,7 +266,7 @@ impl Writer<'_, '_> {
         self.push(DiffLine::Added { new: node.id(), depth, text, has_ref: takes_ref(node) });
     }
 
-    fn compared(&mut self, old_at: usize, at: usize, moved: bool, queries: &DiffQueries<'_>) {
+    fn write_comparison(&mut self, old_at: usize, at: usize, moved: bool, queries: &DiffQueries<'_>) {
         let aligned = self.aligned;
         let (a, b) = (aligned.old.lines[old_at].node, aligned.new.lines[at].node);
         let (mut was, is) = (aligned.old.label(old_at), aligned.new.label(at));
@@ -316,7 +316,7 @@ fn describe_row(text: &mut String, node: NodeRef<'_>, label: &str) {
 }
 
 /// Describes a removed line of the old outline, with the number of removed lines below it.
-fn removed(aligned: &AlignedOutlines<'_>, at: usize) -> DiffLine {
+fn removed_line(aligned: &AlignedOutlines<'_>, at: usize) -> DiffLine {
     let line = &aligned.old.lines[at];
     let until = line.node.subtree_end();
     let inside = (at + 1..aligned.old.lines.len()).take_while(|&i| aligned.old.lines[i].node.id() < until);

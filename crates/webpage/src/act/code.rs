@@ -2,7 +2,7 @@
 //! (`agent/script/act/editors.js`). A key selects everything, the text is pasted over the
 //! selection, and a copy reads back what the editor then holds.
 
-use crate::act::{ignore_gone_document, keyboard, keys, opened_dialog, unknown};
+use crate::act::{ignore_gone_document, is_dialog_open, keyboard, keys, unknown};
 use crate::agent::{CodeAnswer, PasteAnswer};
 use crate::read::guard::stopped_outcome;
 use crate::read::page::{Page, element_gone};
@@ -75,7 +75,7 @@ async fn read_code(page: &Page, world: &World, id: u64) -> Result<InputOutcome> 
 async fn select_all(page: &Page, world: &World) -> Result<bool> {
     keyboard::press_key(page, command(), &keys::key("a")?).await?;
     // Editors render the selection in a frame, and some fill their field with it only then.
-    opened_dialog(page.tab.wait_frame(world).await)
+    is_dialog_open(page.tab.wait_frame(world).await)
 }
 
 /// Moves the caret of a code editor to the end of its text.

@@ -1,6 +1,6 @@
 //! Gives files to the page: to a file input, to the chooser that a press opens, or by drop.
 
-use crate::act::{ignore_gone_document, mouse, opened_dialog, unknown};
+use crate::act::{ignore_gone_document, is_dialog_open, mouse, unknown};
 use crate::read::guard;
 use crate::read::guard::stopped_outcome;
 use crate::read::page::{DocumentElement, Page, element_gone};
@@ -95,7 +95,7 @@ pub(crate) async fn upload(page: &mut Page, target: Handle, files: &[PathBuf]) -
     let answer = page.tab.query(&world.session, &set).await;
     // Ignore the answer: the page that has the object may be gone.
     drop(page.tab.client.send(Some(&world.session), &ReleaseObject { object_id }));
-    if opened_dialog(answer.map(drop))? {
+    if is_dialog_open(answer.map(drop))? {
         // The page opened a dialog as soon as it had the files.
         return Ok(InputOutcome::done());
     }
@@ -192,12 +192,12 @@ pub(crate) async fn drop_files(
     if !page.tab.call::<bool>(&world, "expectDrop", arguments).await? {
         return Err(element_gone());
     }
-    if opened_dialog(page.tab.deliver(vec![page.tab.send(&event("dragEnter"))]).await)? {
+    if is_dialog_open(page.tab.deliver(vec![page.tab.send(&event("dragEnter"))]).await)? {
         return Ok(InputOutcome::done());
     }
     let mut frames = 0;
     let verdict = loop {
-        if opened_dialog(page.tab.deliver(vec![page.tab.send(&event("dragOver"))]).await)? {
+        if is_dialog_open(page.tab.deliver(vec![page.tab.send(&event("dragOver"))]).await)? {
             return Ok(InputOutcome::done());
         }
         let verdict: DropVerdict = page.tab.call(&world, "dropVerdict", NONE).await.map_err(unknown)?;
@@ -210,7 +210,7 @@ pub(crate) async fn drop_files(
     let changed = verdict.changed || !guard::are_outer_guards_intact(page, target).await.map_err(unknown)?;
     // If the page refused the drop, the browser would open the file itself.
     let kind = if verdict.landed && verdict.taken && !changed { "drop" } else { "dragCancel" };
-    let has_dialog = opened_dialog(page.tab.deliver(vec![page.tab.send(&event(kind))]).await)?;
+    let has_dialog = is_dialog_open(page.tab.deliver(vec![page.tab.send(&event(kind))]).await)?;
     // Check whether the agent stopped the drop because guarded content changed at the last moment.
     // A document that went away saw the drop and acted on it.
     let stopped = !changed

@@ -1,7 +1,7 @@
 //! Fills and types text, sends key chords, and selects in native lists.
 
 use crate::act::keys::{self, Key};
-use crate::act::{code, ignore_gone_document, opened_dialog, unknown};
+use crate::act::{code, ignore_gone_document, is_dialog_open, unknown};
 use crate::agent::{FocusAnswer, PressVerdict, SelectAnswer, ValueAnswer};
 use crate::read::guard;
 use crate::read::guard::stopped_outcome;
@@ -78,7 +78,7 @@ pub(crate) async fn press_key(page: &Page, modifiers: Modifiers, key: &Key) -> R
     while let Some(last) = held.pop() {
         sent.extend(last.release());
     }
-    opened_dialog(page.tab.deliver(sent).await)
+    is_dialog_open(page.tab.deliver(sent).await)
 }
 
 pub(crate) async fn chord(page: &mut Page, modifiers: Modifiers, key: &str) -> Result<InputOutcome> {
@@ -160,7 +160,7 @@ pub(crate) async fn type_text(
 /// the text.
 pub(crate) async fn text_landed(page: &Page, world: &World) -> Result<Delivery> {
     let verdict = ignore_gone_document(page.tab.call::<Option<PressVerdict>>(world, "endText", NONE).await)?;
-    Ok(verdict.flatten().map_or(Delivery::Unknown, PressVerdict::landed))
+    Ok(verdict.flatten().map_or(Delivery::Unknown, PressVerdict::delivery))
 }
 
 pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<InputOutcome> {
@@ -213,7 +213,7 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
         }
     } else {
         let insert = InsertText { text: text.to_owned() };
-        opened_dialog(page.tab.deliver(vec![page.tab.send(&insert)]).await)?;
+        is_dialog_open(page.tab.deliver(vec![page.tab.send(&insert)]).await)?;
     }
     let (mut value, verdict) = read_value_and_verdict(page, &world, field.id).await?;
     // If the focus moved on, the value that is read back shows it.

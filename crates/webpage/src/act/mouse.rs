@@ -1,6 +1,6 @@
 //! Presses, drags and wheel scrolls, as the sequence of events that a mouse would send.
 
-use crate::act::{aim, ignore_gone_document, keys, opened_dialog, unknown};
+use crate::act::{aim, ignore_gone_document, is_dialog_open, keys, unknown};
 use crate::agent::{PressVerdict, ScrollAnswer, Scroller};
 use crate::read::guard::stopped_outcome;
 use crate::read::page::{DocumentElement, Page, element_gone};
@@ -117,7 +117,7 @@ async fn verdict(page: &Page, worlds: &[World], presses: u8) -> Result<Delivery>
         v.landed == "changed" || v.landed == "elsewhere" && (presses > 1 || !reached || !v.stopped)
     };
     Ok(match verdicts.iter().find(counts) {
-        Some(verdict) => verdict.clone().landed(),
+        Some(verdict) => verdict.clone().delivery(),
         None if reached => Delivery::Confirmed,
         None => Delivery::Unknown,
     })
@@ -168,7 +168,7 @@ pub(crate) async fn press(
         let held = page.tab.hold(event("mouseReleased", 0, click));
         if !hold.is_zero() {
             // Count the hold time from when the page saw the press.
-            if opened_dialog(page.tab.deliver(std::mem::take(&mut sent)).await)? {
+            if is_dialog_open(page.tab.deliver(std::mem::take(&mut sent)).await)? {
                 break;
             }
             tokio::select! {
@@ -177,7 +177,7 @@ pub(crate) async fn press(
             }
         }
         sent.extend(held.release());
-        if opened_dialog(page.tab.deliver(sent).await)? || cancel.is_cancelled() {
+        if is_dialog_open(page.tab.deliver(sent).await)? || cancel.is_cancelled() {
             break;
         }
     }
@@ -250,21 +250,21 @@ pub(crate) async fn drag(
 /// would keep dragging the element with every move.
 async fn return_dragged(page: &Page, at: (f64, f64)) -> Result<()> {
     let moved = page.tab.send(&event("mouseMoved", at, "left", 1, 0));
-    if opened_dialog(page.tab.deliver(vec![moved]).await)? {
+    if is_dialog_open(page.tab.deliver(vec![moved]).await)? {
         return Ok(());
     }
     // Apps that track the position per frame see the element back in place before it is released.
     let world = page.tab.top_world().await.map_err(unknown)?;
     page.tab.wait_frame(&world).await.map_err(unknown)?;
     let released = page.tab.send(&event("mouseReleased", at, "left", 0, 0));
-    opened_dialog(page.tab.deliver(vec![released]).await).map(drop)
+    is_dialog_open(page.tab.deliver(vec![released]).await).map(drop)
 }
 
 /// Presses, moves and releases. Returns whether a dialog ended the drag.
 async fn perform_drag(page: &Page, from: (f64, f64), to: (f64, f64)) -> Result<bool> {
     let pressed = page.tab.send(&event("mousePressed", from, "left", 1, 1));
     let held = page.tab.hold(event("mouseReleased", to, "left", 0, 1));
-    if opened_dialog(page.tab.deliver(vec![pressed]).await)? {
+    if is_dialog_open(page.tab.deliver(vec![pressed]).await)? {
         return Ok(true);
     }
     for step in 1..=STEPS {
@@ -279,11 +279,11 @@ async fn perform_drag(page: &Page, from: (f64, f64), to: (f64, f64)) -> Result<b
                 // The browser took over the button with the drag; another release would be another
                 // click.
                 held.disarm();
-                return opened_dialog(dropped);
+                return is_dialog_open(dropped);
             }
             delivered = page.tab.deliver(vec![moved]) => delivered,
         };
-        if opened_dialog(delivered)? {
+        if is_dialog_open(delivered)? {
             return Ok(true);
         }
     }
@@ -291,7 +291,7 @@ async fn perform_drag(page: &Page, from: (f64, f64), to: (f64, f64)) -> Result<b
     let world = page.tab.top_world().await.map_err(unknown)?;
     page.tab.wait_frame(&world).await.map_err(unknown)?;
     let released: Vec<_> = held.release().into_iter().collect();
-    opened_dialog(page.tab.deliver(released).await)
+    is_dialog_open(page.tab.deliver(released).await)
 }
 
 async fn drop_data(page: &Page, data: serde_json::Value, to: (f64, f64)) -> Result<(), TabError> {
@@ -331,7 +331,7 @@ pub(crate) async fn scroll(
     if let Some((x, y)) = point {
         let (delta_x, delta_y) = (Some(dx), Some(dy));
         let wheel = MouseEvent { r#type: "mouseWheel", x, y, delta_x, delta_y, ..MouseEvent::default() };
-        if opened_dialog(page.tab.deliver(vec![page.tab.send(&wheel)]).await)? {
+        if is_dialog_open(page.tab.deliver(vec![page.tab.send(&wheel)]).await)? {
             return Ok(outcome(false));
         }
         for _ in 0..WHEEL_FRAMES {

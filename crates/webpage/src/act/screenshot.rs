@@ -32,7 +32,7 @@ pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Res
             })?;
             let page =
                 page.tab.query(&page.tab.session, &cdp::GetLayoutMetrics {}).await?.css_layout_viewport;
-            (area, Some(shifted(area, page.page_x, page.page_y)))
+            (area, Some(clip_at(area, page.page_x, page.page_y)))
         }
         None if request.full => {
             let metrics = page.tab.query(&page.tab.session, &cdp::GetLayoutMetrics {}).await?;
@@ -43,7 +43,7 @@ pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Res
                 width: size.width.min(MAX_SIDE),
                 height: size.height.min(MAX_SIDE),
             };
-            (page_rect, Some(shifted(page_rect, page.page_x, page.page_y)))
+            (page_rect, Some(clip_at(page_rect, page.page_x, page.page_y)))
         }
         None => (viewport(&page.tab).await?, None),
     };
@@ -93,6 +93,6 @@ fn decode(picture: &cdp::Picture) -> Result<Vec<u8>> {
 }
 
 /// Converts an area of the viewport to an area of the page.
-fn shifted(area: Rect, x: f64, y: f64) -> cdp::Clip {
+fn clip_at(area: Rect, x: f64, y: f64) -> cdp::Clip {
     cdp::Clip { x: area.x + x, y: area.y + y, width: area.width, height: area.height, scale: 1.0 }
 }

@@ -108,7 +108,7 @@ pub struct PressVerdict {
 
 impl PressVerdict {
     /// Converts the verdict to where the input landed.
-    pub fn landed(self) -> Delivery {
+    pub fn delivery(self) -> Delivery {
         match self.landed.as_str() {
             "target" => Delivery::Confirmed,
             "elsewhere" => Delivery::Elsewhere { what: self.what, stopped: self.stopped },
