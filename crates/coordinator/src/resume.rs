@@ -84,7 +84,7 @@ pub fn store_deadlines(coordinator: &Coordinator) {
         if state.log.meta().turn.lease.is_none() {
             continue;
         }
-        if let Err(e) = state.log.store() {
+        if let Err(e) = state.log.store_meta() {
             tracing::warn!(session = session.name(), "its lease could not be stored: {e}");
         }
     }

@@ -206,7 +206,7 @@ impl Coordinator {
                 let message = format!("session `{name}` already has metadata");
                 return Err(Error::session_exists(message).hint("there is nothing to adopt"));
             }
-            return session.change(|state, _| state.log.store().map_err(error::of_store));
+            return session.change(|state, _| state.log.store_meta().map_err(error::of_store));
         }
         let now = (self.shared().environment.now)();
         SessionLog::adopt(self.store(), name, now.wall).map(drop).map_err(error::of_store)
@@ -239,7 +239,7 @@ fn repair_in_use(store: &Store, state: &mut State, line: u64, now: &Now) -> Resu
         let message = format!("a command is running in session `{name}`, so its log cannot be repaired now");
         return Err(Error::session_exists(message).hint("repeat the repair after the command has ended"));
     }
-    state.log.store().map_err(error::of_store)?;
+    state.log.store_meta().map_err(error::of_store)?;
     let repaired = store.repair(&name, line, now.wall).map_err(error::of_store)?;
     state.log = SessionLog::open(store, &name, now.wall).map_err(error::of_store)?.log;
     Ok(repaired)

@@ -189,14 +189,6 @@ impl SessionLog {
         Ok(())
     }
 
-    /// Writes the metadata now.
-    ///
-    /// # Errors
-    /// Returns an error if the metadata cannot be written.
-    pub fn store(&mut self) -> Result<()> {
-        self.store_meta()
-    }
-
     /// Replaces the lease of the turn's owner. A renewal is not an event and has no record; it is
     /// stored with the metadata.
     ///

@@ -11,10 +11,9 @@ use serde_json::value::RawValue;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, CaptureResult, Clipboard, Device,
-    DeviceInfo, Dialogs, Events, Files, Geometry, InputOutcome, Lifecycle, LocatedElement, Navigator, Notice,
-    Page, Popups, PreparedInput, Query, Result, Screenshots, Script, SettleRequest, SettleResult, Tabs,
-    Ticket, Traffic, unsupported,
+    Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, CaptureResult, Device,
+    DeviceInfo, InputOutcome, LocatedElement, Notice, Page, PreparedInput, Query, Result, SettleRequest,
+    SettleResult, Ticket, own_facets, unsupported,
 };
 use stickpin_devtools::Client;
 use stickpin_tree::{Handle, IdentityGrade, Rect};
@@ -169,52 +168,11 @@ impl Device for WebDevice {
         Ok(notices)
     }
 
-    fn tabs(&mut self) -> Option<&mut dyn Tabs> {
-        Some(&mut self.web)
-    }
-
-    fn clipboard(&mut self) -> Option<&mut dyn Clipboard> {
-        Some(&mut self.web)
-    }
-
-    fn files(&mut self) -> Option<&mut dyn Files> {
-        Some(&mut self.web)
-    }
-
-    fn traffic(&mut self) -> Option<&mut dyn Traffic> {
-        Some(&mut self.web)
-    }
-
-    fn script(&mut self) -> Option<&mut dyn Script> {
-        Some(&mut self.web)
-    }
-
-    fn lifecycle(&mut self) -> Option<&mut dyn Lifecycle> {
-        Some(&mut self.web)
-    }
-
-    fn geometry(&mut self) -> Option<&mut dyn Geometry> {
-        Some(&mut self.web)
-    }
-
-    fn screenshots(&mut self) -> Option<&mut dyn Screenshots> {
-        Some(&mut self.web)
-    }
-
-    fn dialogs(&mut self) -> Option<&mut dyn Dialogs> {
-        Some(&mut self.web)
-    }
-
-    fn navigator(&mut self) -> Option<&mut dyn Navigator> {
-        Some(&mut self.web)
-    }
-
-    fn events(&mut self) -> Option<&mut dyn Events> {
-        Some(&mut self.web)
-    }
-
-    fn popups(&mut self) -> Option<&mut dyn Popups> {
-        Some(&mut self.web)
+    own_facets! {
+        in web:
+        tabs: Tabs, clipboard: Clipboard, files: Files, traffic: Traffic, script: Script, lifecycle: Lifecycle,
+        geometry: Geometry, screenshots: Screenshots, dialogs: Dialogs, navigator: Navigator, events: Events,
+        popups: Popups
     }
 
     async fn close(&mut self) -> Result<()> {

@@ -278,7 +278,7 @@ impl State {
         let change = Amendment::Anchor { agent: who.agent.clone(), anchor: anchor.clone() };
         self.log.amend(change);
         // Without a stored process, the next host would wait for a member that is gone.
-        if is_first && let Err(e) = self.log.store() {
+        if is_first && let Err(e) = self.log.store_meta() {
             tracing::warn!(agent = %who.agent, "its process could not be stored: {e}");
         }
     }

@@ -35,7 +35,7 @@ pub(crate) fn take_back_grant(session: &SessionAuthority, agent: &AgentId) {
 
 fn store(state: &mut State, amended: TurnState) {
     state.log.amend(Amendment::Turn(Box::new(amended)));
-    if let Err(e) = state.log.store() {
+    if let Err(e) = state.log.store_meta() {
         // The delivery is stored with the next record.
         let session = &state.log.meta().name;
         tracing::warn!(session, "the delivery of a turn could not be stored: {e}");

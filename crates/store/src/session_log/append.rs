@@ -161,7 +161,10 @@ impl SessionLog {
     }
 
     /// Stores the metadata, after all records folded into it are on disk.
-    pub(super) fn store_meta(&mut self) -> Result<()> {
+    ///
+    /// # Errors
+    /// Returns an error if the metadata cannot be written.
+    pub fn store_meta(&mut self) -> Result<()> {
         let bytes = meta_bytes(&self.dir, &self.meta)?;
         self.sync()?;
         atomic::replace(&*self.store.files, &self.dir.meta(), Some(&self.dir.previous_meta()), &bytes)?;
