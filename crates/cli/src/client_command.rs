@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use stickpin_client::{AllowAll, Call, ClientCommand, SocketClient};
 use stickpin_cmdline::Options;
-use stickpin_kernel::{CancellationToken, Error, ErrorCode, Response, Result};
+use stickpin_kernel::{CancellationToken, Error, Response, Result};
 use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc;
 
@@ -88,7 +88,7 @@ pub(crate) fn listen_for_signals(kinds: &[SignalKind]) -> Result<mpsc::Unbounded
     let (tell, heard) = mpsc::unbounded_channel();
     for kind in kinds {
         let mut signal = tokio::signal::unix::signal(*kind)
-            .map_err(|e| Error::new(ErrorCode::Io, format!("cannot wait for signals: {e}")))?;
+            .map_err(|e| Error::io(format!("cannot wait for signals: {e}")))?;
         let sender = tell.clone();
         tokio::spawn(async move { while signal.recv().await.is_some() && sender.send(()).is_ok() {} });
     }

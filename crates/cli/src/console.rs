@@ -3,7 +3,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use stickpin_cmdline::Options;
-use stickpin_kernel::{Error, ErrorCode, PathArg, Result};
+use stickpin_kernel::{Error, PathArg, Result};
 
 /// How to run a console.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
@@ -49,14 +49,12 @@ impl Console {
     /// conversation without a name.
     pub(crate) fn read(matches: &ArgMatches, options: &Options) -> Result<Self> {
         if options.json {
-            return Err(Error::new(ErrorCode::InvalidArgs, "a console does not print JSON")
+            return Err(Error::invalid_args("a console does not print JSON")
                 .hint("add `--json` to a command that you type in it"));
         }
         let context = matches.get_one::<String>("context").cloned();
         if context.as_ref().is_some_and(|name| name.trim().is_empty()) {
-            return Err(
-                Error::new(ErrorCode::InvalidArgs, "`--context` is empty").hint("omit it for the default")
-            );
+            return Err(Error::invalid_args("`--context` is empty").hint("omit it for the default"));
         }
         // Only `session attach` has this argument.
         let named = matches.try_get_one::<String>("name").ok().flatten().cloned();
@@ -77,7 +75,7 @@ mod tests {
     fn read(line: &str) -> Result<Console> {
         let command = grammar(stickpin_cmdline::local_grammar("console", ""));
         let matches = command.try_get_matches_from(line.split_whitespace());
-        let matches = matches.map_err(|e| Error::new(ErrorCode::InvalidArgs, e.to_string()))?;
+        let matches = matches.map_err(|e| Error::invalid_args(e.to_string()))?;
         Console::read(&matches, &stickpin_cmdline::options::read(&matches)?)
     }
 

@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use stickpin_client::Installation;
-use stickpin_kernel::{Caller, Error, ErrorCode, Evidence, ResolvedPath, Result, Secret};
+use stickpin_kernel::{Caller, Error, Evidence, ResolvedPath, Result, Secret};
 use stickpin_wire::StateDir;
 
 /// The environment of one call.
@@ -137,10 +137,8 @@ impl Env {
         }
         match &self.home {
             Some(home) => Ok(home.join(".local/state/stickpin")),
-            None => {
-                Err(Error::new(ErrorCode::Io, "without a home directory, the state directory has no default")
-                    .hint("name one with `--state-dir DIR` or STICKPIN_STATE_DIR"))
-            }
+            None => Err(Error::io("without a home directory, the state directory has no default")
+                .hint("name one with `--state-dir DIR` or STICKPIN_STATE_DIR")),
         }
     }
 }
@@ -148,6 +146,7 @@ impl Env {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stickpin_kernel::ErrorCode;
 
     #[test]
     fn colors_follow_option_then_variables_then_terminal() {

@@ -291,8 +291,9 @@ impl Reader {
             }
             if Instant::now() >= until {
                 let message = format!("the daemon has been unavailable for {} s", RECONNECT.as_secs());
-                return Err(Error::new(ErrorCode::DaemonUnreachable, message)
-                    .hint("run the command again to start the daemon"));
+                return Err(
+                    Error::daemon_unreachable(message).hint("run the command again to start the daemon")
+                );
             }
             std::thread::sleep(RECONNECT_INTERVAL);
         }

@@ -4,7 +4,7 @@ use crate::local::{self, FrontEndCommand};
 use std::fmt::Write as _;
 use stickpin_cmdline::{LocalCommand, help as topics};
 use stickpin_kernel::registry::COMMANDS;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_kernel::{Error, Result};
 
 /// Returns the list of all commands, one line each.
 pub(crate) fn overview(others: &[FrontEndCommand]) -> String {
@@ -50,7 +50,7 @@ pub(crate) fn topic_text(topic: &str, others: &[FrontEndCommand]) -> Result<Stri
     if !members.is_empty() {
         return Ok(members.join("\n"));
     }
-    Err(Error::new(ErrorCode::InvalidArgs, format!("there is no topic or command {topic:?}"))
+    Err(Error::invalid_args(format!("there is no topic or command {topic:?}"))
         .hint(format!("topics: {}; run `stickpin help` to list the commands", topics::names())))
 }
 
@@ -60,6 +60,7 @@ mod tests {
     use crate::local::front_end_commands;
     use crate::tests::client_commands;
     use stickpin_cmdline::help::TOPICS;
+    use stickpin_kernel::ErrorCode;
 
     #[test]
     fn every_command_line_in_a_topic_is_valid() {

@@ -130,7 +130,7 @@ pub fn refuse(args: impl IntoIterator<Item = OsString>, error: Error, streams: &
 pub fn request(args: &[&str], env: &Env) -> Result<Request> {
     match parse::parse_line(args.iter().map(|&arg| arg.to_owned()).collect(), env, &[]) {
         Ok(CliAction::Call(request, _)) => Ok(*request),
-        Ok(_) => Err(Error::new(ErrorCode::InvalidArgs, "this command runs only on the command line")),
+        Ok(_) => Err(Error::invalid_args("this command runs only on the command line")),
         Err((_, error)) => Err(error),
     }
 }
@@ -166,7 +166,7 @@ fn to_words(args: impl IntoIterator<Item = OsString>) -> Result<Vec<String>> {
     let word = |arg: OsString| {
         arg.into_string().map_err(|arg| {
             let message = format!("the argument {:?} is not UTF-8", arg.to_string_lossy());
-            Error::new(ErrorCode::InvalidArgs, message)
+            Error::invalid_args(message)
         })
     };
     args.into_iter().map(word).collect()
@@ -217,10 +217,10 @@ fn with_stdin(request: &mut Request, options: &Options) -> Result<()> {
         return Ok(());
     }
     let text = std::io::read_to_string(std::io::stdin().take(STDIN_LIMIT + 1));
-    let text = text.map_err(|e| Error::new(ErrorCode::Io, format!("cannot read standard input: {e}")))?;
+    let text = text.map_err(|e| Error::io(format!("cannot read standard input: {e}")))?;
     if text.len() as u64 > STDIN_LIMIT {
         let message = format!("standard input exceeds {STDIN_LIMIT} bytes");
-        return Err(Error::new(ErrorCode::InvalidArgs, message));
+        return Err(Error::invalid_args(message));
     }
     if options.stdin {
         stickpin_cmdline::insert_stdin_text(entry, &mut request.input, &text);
@@ -255,7 +255,7 @@ fn run_local(
         LocalAction::Run => {
             let seconds = matches.get_one::<String>("idle-exit").map(|text| {
                 let message = || format!("`--idle-exit`: {text:?} is not a number of seconds");
-                text.parse().map_err(|_| Error::new(ErrorCode::InvalidArgs, message()))
+                text.parse().map_err(|_| Error::invalid_args(message()))
             });
             let state_dir = env.state_dir(options.state_dir.as_deref())?;
             return Ok((hooks.daemon)(state_dir, seconds.transpose()?.map(Duration::from_secs)));

@@ -5,7 +5,7 @@ use crate::local::{self, FrontEndCommand};
 use clap::Command;
 use clap_mangen::Man;
 use std::path::Path;
-use stickpin_kernel::{Error, ErrorCode, Result, io_error};
+use stickpin_kernel::{Error, Result, io_error};
 
 /// Returns the page of a command, or of the program if `name` is empty.
 ///
@@ -19,9 +19,7 @@ pub(crate) fn page(name: &str, others: &[FrontEndCommand]) -> Result<String> {
         command
     } else {
         let message = format!("there is no command {}", stickpin_tree::quote(name));
-        return Err(
-            Error::new(ErrorCode::InvalidArgs, message).hint("run `stickpin help` to list the commands")
-        );
+        return Err(Error::invalid_args(message).hint("run `stickpin help` to list the commands"));
     };
     let about = command.get_about().map(ToString::to_string).unwrap_or_default();
     let summary = about.lines().next().unwrap_or_default().trim_end_matches('.').to_owned();
@@ -30,7 +28,7 @@ pub(crate) fn page(name: &str, others: &[FrontEndCommand]) -> Result<String> {
     let version = stickpin_wire::rpc::VERSION;
     let mut page = Vec::new();
     let rendered = Man::new(command.no_binary_name(false).version(version)).title(title).render(&mut page);
-    rendered.map_err(|e| Error::new(ErrorCode::Internal, format!("cannot write the page: {e}")))?;
+    rendered.map_err(|e| Error::internal(format!("cannot write the page: {e}")))?;
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 
@@ -58,6 +56,7 @@ mod tests {
     use super::*;
     use crate::local::front_end_commands;
     use crate::tests::client_commands;
+    use stickpin_kernel::ErrorCode;
 
     #[test]
     fn every_command_has_a_page_with_its_options() {

@@ -2,7 +2,7 @@
 
 use clap::{Arg, ArgAction, ArgMatches, Command};
 use stickpin_cmdline::Options;
-use stickpin_kernel::{Error, ErrorCode, PathArg, Result};
+use stickpin_kernel::{Error, PathArg, Result};
 
 /// How to serve MCP clients.
 #[derive(Debug, Clone, Default)]
@@ -82,7 +82,7 @@ impl Mcp {
             let number = text(name).map(|n| {
                 n.parse().ok().filter(|n| *n >= min).ok_or_else(|| {
                     let message = format!("`--{name}`: {n:?} is not a number{what} of at least {min}");
-                    Error::new(ErrorCode::InvalidArgs, message)
+                    Error::invalid_args(message)
                 })
             });
             number.transpose()

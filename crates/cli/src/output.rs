@@ -186,7 +186,6 @@ fn line(to: &mut dyn Write, text: &str) -> io::Result<()> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use stickpin_kernel::ErrorCode;
 
     fn print_captured(response: &Response, json: bool) -> (u8, String, String) {
         let (mut out, mut err) = (Vec::new(), Vec::new());
@@ -195,7 +194,7 @@ mod tests {
     }
 
     fn stale() -> Error {
-        Error::new(ErrorCode::StaleRef, "@e1 is gone").hint("stickpin snapshot -i")
+        Error::stale_ref("@e1 is gone").hint("stickpin snapshot -i")
     }
 
     #[test]

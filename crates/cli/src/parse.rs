@@ -9,7 +9,7 @@ use serde_json::{Map, Value};
 use stickpin_client::ClientCommand;
 use stickpin_cmdline::{LocalCommand, Options, ParsedArguments, ResolvedCommand, options};
 use stickpin_kernel::registry::{self, Entry};
-use stickpin_kernel::{Error, ErrorCode, Render, Request, Result};
+use stickpin_kernel::{Error, Render, Request, Result};
 
 /// The action that a command line requests.
 #[derive(Debug)]
@@ -108,9 +108,7 @@ fn parse_no_command(args: &[String], others: &[FrontEndCommand]) -> Result<CliAc
         Some("-h" | "--help") => Ok(CliAction::Print(help::overview(others))),
         Some("-V" | "--version") => Ok(CliAction::Print(format!("stickpin {}", stickpin_wire::rpc::VERSION))),
         None => Ok(CliAction::Nothing(help::overview(others))),
-        Some(other) => {
-            Err(Error::new(ErrorCode::InvalidArgs, format!("unknown option `{other}` before the command"))
-                .hint("run `stickpin help` to list the commands"))
-        }
+        Some(other) => Err(Error::invalid_args(format!("unknown option `{other}` before the command"))
+            .hint("run `stickpin help` to list the commands")),
     }
 }

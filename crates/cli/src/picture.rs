@@ -10,7 +10,7 @@ use icy_sixel::SixelImage;
 use std::fmt::Write as _;
 use std::path::Path;
 use stickpin_cmdline::Options;
-use stickpin_kernel::{Error, ErrorCode, Image, Response, Result, io_error};
+use stickpin_kernel::{Error, Image, Response, Result, io_error};
 
 /// A protocol for pictures in a terminal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -193,7 +193,7 @@ fn sixel(bytes: &[u8], room: Room) -> Result<String> {
     let rgba = image.rgb().chunks_exact(3).flat_map(|p| [p[0], p[1], p[2], 255]).collect();
     SixelImage::from_rgba(rgba, width as usize, height as usize)
         .encode()
-        .map_err(|e| Error::new(ErrorCode::Internal, format!("cannot convert the picture to sixel: {e}")))
+        .map_err(|e| Error::internal(format!("cannot convert the picture to sixel: {e}")))
 }
 
 #[cfg(test)]

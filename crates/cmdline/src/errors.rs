@@ -2,7 +2,7 @@
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error as Complaint};
-use stickpin_kernel::{Error, ErrorCode};
+use stickpin_kernel::Error;
 
 /// Converts an error about a command's arguments into `INVALID_ARGS`, with the usage as its hint.
 #[must_use]
@@ -34,7 +34,7 @@ pub fn invalid_args(error: &Complaint, command: &mut Command) -> Error {
     };
     let usage = command.render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").split_whitespace().collect::<Vec<_>>().join(" ");
-    Error::new(ErrorCode::InvalidArgs, message).hint(format!("{suggestion}usage: {usage}"))
+    Error::invalid_args(message).hint(format!("{suggestion}usage: {usage}"))
 }
 
 fn words(value: &ContextValue) -> String {

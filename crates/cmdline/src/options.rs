@@ -3,7 +3,7 @@
 use clap::{Arg, ArgAction, ArgMatches, ColorChoice, ValueEnum};
 use serde_json::Value;
 use stickpin_kernel::schema::Field;
-use stickpin_kernel::{Detail, Error, ErrorCode, Follow, Format, Render, Result};
+use stickpin_kernel::{Detail, Error, Follow, Format, Render, Result};
 
 /// A common option.
 struct CommonOption {
@@ -137,28 +137,27 @@ pub fn read(matches: &ArgMatches) -> Result<Options> {
     let text = |long: &str| matches.try_get_one::<String>(&id(long)).ok().flatten().cloned();
     let number = |long: &str| -> Result<Option<u64>> {
         let Some(text) = text(long) else { return Ok(None) };
-        text.parse().map(Some).map_err(|_| {
-            Error::new(ErrorCode::InvalidArgs, format!("`--{long}`: {text:?} is not a whole number"))
-        })
+        text.parse()
+            .map(Some)
+            .map_err(|_| Error::invalid_args(format!("`--{long}`: {text:?} is not a whole number")))
     };
     let detail = match text("detail") {
         None => Detail::default(),
         Some(text) => serde_json::from_value(Value::from(text.as_str())).map_err(|_| {
             let message = format!("`--detail`: {text:?} is not one of digest, normal, full");
-            Error::new(ErrorCode::InvalidArgs, message)
+            Error::invalid_args(message)
         })?,
     };
     let color = match text("color") {
         None => ColorChoice::default(),
         Some(text) => ColorChoice::from_str(&text, false).map_err(|_| {
             let message = format!("`--color`: {text:?} is not one of auto, always, never");
-            Error::new(ErrorCode::InvalidArgs, message)
+            Error::invalid_args(message)
         })?,
     };
     let named = |long: &str| match text(long) {
         Some(empty) if empty.is_empty() => {
-            Err(Error::new(ErrorCode::InvalidArgs, format!("`--{long}` is empty"))
-                .hint("omit it for the default"))
+            Err(Error::invalid_args(format!("`--{long}` is empty")).hint("omit it for the default"))
         }
         name => Ok(name),
     };
@@ -185,7 +184,7 @@ pub fn read(matches: &ArgMatches) -> Result<Options> {
 pub fn refuse_turn(options: &Options) -> Result<()> {
     match options.turn {
         None => Ok(()),
-        Some(_) => Err(Error::new(ErrorCode::InvalidArgs, "`--turn` applies to one command of a session")
+        Some(_) => Err(Error::invalid_args("`--turn` applies to one command of a session")
             .hint("omit `--turn`, or add it to the commands in the script")),
     }
 }

@@ -11,7 +11,7 @@ use clap::error::ErrorKind;
 use serde_json::{Map, Value, json};
 use stickpin_kernel::registry::{self, CommandDefinition, Entry};
 use stickpin_kernel::schema::{Kind, NestedTargets};
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_kernel::{Error, Result};
 
 /// A parsed and checked command line of the registry.
 #[derive(Debug, Clone)]
@@ -64,23 +64,17 @@ pub fn read(definition: &CommandDefinition, args: Vec<String>) -> Result<ParsedA
 /// Returns `INVALID_ARGS` if one of the options is set.
 pub fn refuse_following(options: &Options) -> Result<()> {
     if options.stdin {
-        return Err(Error::new(
-            ErrorCode::InvalidArgs,
-            "`--stdin` works only when the command is run on its own",
-        )
-        .hint("write the text as an argument"));
+        return Err(Error::invalid_args("`--stdin` works only when the command is run on its own")
+            .hint("write the text as an argument"));
     }
     if options.show {
-        return Err(Error::new(
-            ErrorCode::InvalidArgs,
-            "`--show` works only when the command is run on its own",
-        )
-        .hint("omit `--show`; the response names the file of the picture"));
+        return Err(Error::invalid_args("`--show` works only when the command is run on its own")
+            .hint("omit `--show`; the response names the file of the picture"));
     }
     if !options.follow {
         return Ok(());
     }
-    Err(Error::new(ErrorCode::InvalidArgs, "`--follow` works only when the command is run on its own")
+    Err(Error::invalid_args("`--follow` works only when the command is run on its own")
         .hint("use `--wait`, and continue with `--after`"))
 }
 
@@ -116,7 +110,7 @@ fn batch_step(line: &str) -> Result<Value> {
     if read.options != Options::default() {
         let message = format!("a step cannot have its own options: {}", stickpin_tree::quote(line));
         let hint = "put options such as --session and --json before the steps; they apply to every step";
-        return Err(Error::new(ErrorCode::InvalidArgs, message).hint(hint));
+        return Err(Error::invalid_args(message).hint(hint));
     }
     Ok(json!({ "command": read.entry.spec.name, "input": read.input }))
 }
@@ -147,7 +141,7 @@ pub fn insert_stdin_text(entry: &Entry, input: &mut Map<String, Value>, text: &s
 pub fn insert_stdin_steps(entry: &Entry, input: &mut Map<String, Value>, text: &str) -> Result<()> {
     let steps: Vec<Value> = if text.trim_start().starts_with('[') {
         serde_json::from_str(text).map_err(|e| {
-            Error::new(ErrorCode::InvalidArgs, format!("standard input is not a list of steps: {e}"))
+            Error::invalid_args(format!("standard input is not a list of steps: {e}"))
                 .hint(r#"write [{"command":"press","input":{"target":"@e3"}}], or one command line per line"#)
         })?
     } else {
@@ -175,8 +169,9 @@ pub fn insert_stdin_steps(entry: &Entry, input: &mut Map<String, Value>, text: &
 /// Returns `INVALID_ARGS` for any other line.
 pub fn parse(args: &[String]) -> Result<CommandLine> {
     let Some(picked) = resolve::resolve_command::<&'static CommandDefinition>(args, &[])? else {
-        return Err(Error::new(ErrorCode::InvalidArgs, "the line has no command")
-            .hint("run `stickpin help` to list the commands"));
+        return Err(
+            Error::invalid_args("the line has no command").hint("run `stickpin help` to list the commands")
+        );
     };
     let entry = registry::lookup(picked.name)?;
     match read(entry, picked.args)? {
@@ -187,8 +182,7 @@ pub fn parse(args: &[String]) -> Result<CommandLine> {
         }
         ParsedArguments::Help(_) => {
             let message = format!("`{}` with `--help` cannot be run as a step", picked.name);
-            Err(Error::new(ErrorCode::InvalidArgs, message)
-                .hint(format!("run `stickpin help {}`", picked.name)))
+            Err(Error::invalid_args(message).hint(format!("run `stickpin help {}`", picked.name)))
         }
     }
 }

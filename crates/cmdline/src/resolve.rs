@@ -5,7 +5,7 @@ use crate::options;
 use std::fmt;
 use stickpin_kernel::registry::{self, COMMANDS, CommandDefinition};
 use stickpin_kernel::schema::nearest;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_kernel::{Error, Result};
 
 /// A front end's own command, in addition to the registry.
 pub trait LocalCommand: fmt::Debug {
@@ -74,7 +74,7 @@ pub fn resolve_command<O: LocalCommand>(args: &[String], own: &[O]) -> Result<Op
         }
         None => (format!("`{group}` is a group of commands"), all),
     };
-    Err(Error::new(ErrorCode::InvalidArgs, message).hint(hint))
+    Err(Error::invalid_args(message).hint(hint))
 }
 
 /// Returns the index of the next word at or after `from`; `None` if an option that is not a common
@@ -105,12 +105,13 @@ fn unknown<O: LocalCommand>(name: &str, own: &[O]) -> Error {
         Some(near) => format!("did you mean `stickpin {near}`?"),
         None => "run `stickpin help` to list the commands".to_owned(),
     };
-    Error::new(ErrorCode::InvalidArgs, format!("there is no command {name:?}")).hint(hint)
+    Error::invalid_args(format!("there is no command {name:?}")).hint(hint)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use stickpin_kernel::ErrorCode;
 
     /// A front end's own command.
     #[derive(Debug)]

@@ -1,6 +1,6 @@
 //! Splitting a line into words as a shell does.
 
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_kernel::{Error, Result};
 
 /// Splits a command line as a shell would. White space separates words, single and double quotes
 /// group them. In double quotes a backslash escapes `"` and itself.
@@ -8,9 +8,8 @@ use stickpin_kernel::{Error, ErrorCode, Result};
 /// # Errors
 /// Returns `INVALID_ARGS` for an unclosed quote.
 pub fn split(line: &str) -> Result<Vec<String>> {
-    let open = |quote: char| {
-        Error::new(ErrorCode::InvalidArgs, format!("{quote} is not closed in {}", stickpin_tree::quote(line)))
-    };
+    let open =
+        |quote: char| Error::invalid_args(format!("{quote} is not closed in {}", stickpin_tree::quote(line)));
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut chars = line.chars();

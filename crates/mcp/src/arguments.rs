@@ -8,7 +8,7 @@ use crate::tools::{self, Tool, members};
 use serde_json::{Map, Value, json};
 use stickpin_kernel::registry::{CommandDefinition, Entry};
 use stickpin_kernel::schema::{Field, Kind, NestedTargets};
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_kernel::{Error, Result};
 use stickpin_tree::quote;
 
 /// Alternative argument names from other tools. The first name is replaced by the second one if the
@@ -76,7 +76,7 @@ pub(crate) fn choose_command(
             None => Ok(entry),
             Some(_) => {
                 let message = format!("`{}` of `{}`: {} is unknown", key.name, entry.spec.name, quote(word));
-                Err(Error::new(ErrorCode::InvalidArgs, message).hint(group_words(entry, key)))
+                Err(Error::invalid_args(message).hint(group_words(entry, key)))
             }
         };
     }
@@ -103,7 +103,7 @@ pub(crate) fn choose_command(
                 args.keys().filter(|n| !is_common(n)).map(|n| format!("`{n}`")).collect();
             let names = if names.is_empty() { "no argument".to_owned() } else { names.join(" and ") };
             let message = format!("`{}` with {names} is ambiguous", entry.spec.name);
-            Err(Error::new(ErrorCode::InvalidArgs, message).hint(group_words(entry, key)))
+            Err(Error::invalid_args(message).hint(group_words(entry, key)))
         }
     }
 }

@@ -151,10 +151,10 @@ fn take_scope(shared: &Shared, args: &mut Map<String, Value>) -> Result<(Arc<Con
         None | Some(Value::Null) => Ok((Arc::clone(&shared.anonymous), Some(random_name()))),
         Some(Value::String(name)) => match lock(&shared.scopes).get(&name) {
             Some(connection) => Ok((connection, None)),
-            None => Err(Error::new(ErrorCode::InvalidArgs, format!("there is no scope {}", quote(&name)))
+            None => Err(Error::invalid_args(format!("there is no scope {}", quote(&name)))
                 .hint("send the scope that `open` returned; without it refs are not pinned")),
         },
-        Some(_) => Err(Error::new(ErrorCode::InvalidArgs, "`scope` must be the text that `open` returned")),
+        Some(_) => Err(Error::invalid_args("`scope` must be the text that `open` returned")),
     }
 }
 
@@ -197,7 +197,7 @@ fn parse_call(name: &str, mut args: Map<String, Value>, client_commands: ClientC
     let options = Options { session, state_dir, ..Options::default() };
     arguments::normalize_arguments(entry, &mut args)?;
     if let Some(field) = tools::find_unlistable(entry, &args) {
-        return Err(Error::new(ErrorCode::InvalidArgs, format!("`{}` is not accepted here", field.name))
+        return Err(Error::invalid_args(format!("`{}` is not accepted here", field.name))
             .hint("pass the steps directly as `steps`"));
     }
     Ok(ToolCall::Run(Box::new(Invocation { command, input: args, options })))
@@ -206,8 +206,7 @@ fn parse_call(name: &str, mut args: Map<String, Value>, client_commands: ClientC
 /// Reads the command line of the slim tool.
 fn parse_line(args: &mut Map<String, Value>, client_commands: ClientCommands) -> Result<ToolCall> {
     let line = text_argument(args, "line")?.ok_or_else(|| {
-        Error::new(ErrorCode::InvalidArgs, "`line` is missing")
-            .hint("pass a command line such as: open example.com -i")
+        Error::invalid_args("`line` is missing").hint("pass a command line such as: open example.com -i")
     })?;
     let (session, state_dir) = (text_argument(args, "session")?, text_argument(args, "stateDir")?);
     let mut words = stickpin_cmdline::split(&line)?;
@@ -238,7 +237,7 @@ fn parse_line(args: &mut Map<String, Value>, client_commands: ClientCommands) ->
     options.session = options.session.or(session);
     options.state_dir = options.state_dir.or(state_dir);
     if tools::find_unlistable(command.definition(), &input).is_some() {
-        return Err(Error::new(ErrorCode::InvalidArgs, "step files are not accepted over MCP")
+        return Err(Error::invalid_args("step files are not accepted over MCP")
             .hint("pass the steps directly, with `--steps JSON`"));
     }
     Ok(ToolCall::Run(Box::new(Invocation { command, input, options })))
@@ -267,7 +266,7 @@ fn text_argument(args: &mut Map<String, Value>, name: &str) -> Result<Option<Str
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) if text.is_empty() => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(Error::new(ErrorCode::InvalidArgs, format!("`{name}` is not text"))),
+        Some(_) => Err(Error::invalid_args(format!("`{name}` is not text"))),
     }
 }
 
@@ -277,7 +276,7 @@ fn unknown_tool(name: &str, client_commands: ClientCommands) -> Error {
         Some(near) => format!("did you mean `{near}`?"),
         None => "list the tools with tools/list".to_owned(),
     };
-    Error::new(ErrorCode::InvalidArgs, format!("there is no tool {}", quote(name))).hint(hint)
+    Error::invalid_args(format!("there is no tool {}", quote(name))).hint(hint)
 }
 
 /// Sends the request and returns the response, with the state directory if the command got that

@@ -3,7 +3,7 @@
 
 use serde_json::{Value, json};
 use std::path::Path;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_kernel::{Error, Result};
 
 /// The supported clients.
 const CLIENTS: &[&str] = &["claude-code", "codex", "gemini", "opencode", "cursor", "vscode"];
@@ -46,9 +46,7 @@ pub fn config(client: &str, program: &Path, args: &[String], passed: &[String]) 
         }
         other => {
             let message = format!("{} is not a known client", stickpin_tree::quote(other));
-            return Err(
-                Error::new(ErrorCode::InvalidArgs, message).hint(format!("known: {}", CLIENTS.join(", ")))
-            );
+            return Err(Error::invalid_args(message).hint(format!("known: {}", CLIENTS.join(", "))));
         }
     })
 }

@@ -19,7 +19,7 @@ use std::convert::Infallible;
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::time::Duration;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_kernel::{Error, Result};
 use tokio::io::AsyncWriteExt;
 use tokio::net::TcpListener;
 use tokio::sync::Semaphore;
@@ -82,8 +82,7 @@ type Body = BoxBody<Bytes, Infallible>;
 pub fn serve_http(setup: Setup, http: &HttpOptions, ready: impl FnOnce(&str, &str)) -> Result<()> {
     let address = address(http)?;
     stickpin_client::runtime()?.block_on(async {
-        let failed =
-            |e: std::io::Error| Error::new(ErrorCode::Io, format!("cannot listen on {address}: {e}"));
+        let failed = |e: std::io::Error| Error::io(format!("cannot listen on {address}: {e}"));
         let listener = TcpListener::bind(address).await.map_err(failed)?;
         let signalled = crate::until_ended()?;
         let token = http.token.clone().unwrap_or_else(crate::connection::random_name);
@@ -116,14 +115,13 @@ pub fn serve_http(setup: Setup, http: &HttpOptions, ready: impl FnOnce(&str, &st
 }
 
 fn address(http: &HttpOptions) -> Result<SocketAddr> {
-    let bad = |why: String| {
-        Err(Error::new(ErrorCode::InvalidArgs, why).hint("for example: `stickpin mcp --http 127.0.0.1:8931`"))
-    };
+    let bad =
+        |why: String| Err(Error::invalid_args(why).hint("for example: `stickpin mcp --http 127.0.0.1:8931`"));
     match http.address.parse::<SocketAddr>() {
         Err(_) => bad(format!("{} is not an address with a port", stickpin_tree::quote(&http.address))),
         Ok(address) if !address.ip().is_loopback() && http.hosts.is_empty() => {
             let why = format!("{address} can be reached from other machines");
-            Err(Error::new(ErrorCode::InvalidArgs, why)
+            Err(Error::invalid_args(why)
                 .hint("name the host that clients use: `stickpin mcp --allow-host NAME`; anyone with the token can drive your apps"))
         }
         Ok(address) => Ok(address),

@@ -40,12 +40,12 @@ pub use profile::Profile;
 pub use setup::{MAX_CHARS, Setup};
 pub use stdio::serve_stdio;
 
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_kernel::{Error, Result};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Listens for the signals that end this process. The future completes with the first one.
 fn until_ended() -> Result<impl Future<Output = ()>> {
-    let failed = |e| Error::new(ErrorCode::Io, format!("cannot wait for signals: {e}"));
+    let failed = |e| Error::io(format!("cannot wait for signals: {e}"));
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;
     Ok(async move {

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use stickpin_client::Policy;
 use stickpin_device::Capability;
 use stickpin_kernel::registry::CommandDefinition;
-use stickpin_kernel::{Caller, Effect, Error, ErrorCode, Result};
+use stickpin_kernel::{Caller, Effect, Error, Result};
 
 /// The policy for a client's script: the same as for the client.
 pub(crate) struct ClientPolicy {
@@ -19,7 +19,7 @@ pub(crate) struct ClientPolicy {
 impl Policy for ClientPolicy {
     fn command(&self, definition: &CommandDefinition, input: &mut Map<String, Value>) -> Result<()> {
         if tools::find_unlistable(definition, input).is_some() {
-            return Err(Error::new(ErrorCode::InvalidArgs, "step files are not accepted over MCP"));
+            return Err(Error::invalid_args("step files are not accepted over MCP"));
         }
         permit(&self.setup, definition, definition.spec.effect, input)?;
         self.folders.check(definition, input, &self.caller)
@@ -58,13 +58,14 @@ pub(crate) fn permit(
             _ => return,
         };
         let error =
-            Error::new(ErrorCode::PolicyDenied, format!("`{}` {why}", definition.spec.name)).hint(hint);
+            Error::policy_denied(format!("`{}` {why}", definition.spec.name)).hint(hint);
         refusal.get_or_insert(error);
     });
     if setup.read_only && effect != Effect::Reads {
         let message = format!("`{}` may change the app, but this server is read-only", definition.spec.name);
-        return Err(Error::new(ErrorCode::PolicyDenied, message)
-            .hint("ask a person to start the server without `--read-only`"));
+        return Err(
+            Error::policy_denied(message).hint("ask a person to start the server without `--read-only`")
+        );
     }
     refusal.map_or(Ok(()), Err)
 }

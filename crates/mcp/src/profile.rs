@@ -8,7 +8,7 @@
 use crate::arguments::GroupKey;
 use std::str::FromStr;
 use std::sync::LazyLock;
-use stickpin_kernel::{Error, ErrorCode};
+use stickpin_kernel::Error;
 
 /// The set of listed tools.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -30,10 +30,10 @@ impl FromStr for Profile {
             "slim" => Ok(Self::Slim),
             "core" => Ok(Self::Core),
             "full" => Ok(Self::Full),
-            _ => Err(Error::new(
-                ErrorCode::InvalidArgs,
-                format!("{} is not one of slim, core, full", stickpin_tree::quote(word)),
-            )),
+            _ => Err(Error::invalid_args(format!(
+                "{} is not one of slim, core, full",
+                stickpin_tree::quote(word)
+            ))),
         }
     }
 }

@@ -115,7 +115,7 @@ impl Shared {
             return self.client(Some(named));
         }
         let message = format!("{} is not a state directory of this server", stickpin_tree::quote(named));
-        Err(Error::new(ErrorCode::PolicyDenied, message).hint(
+        Err(Error::policy_denied(message).hint(
             "omit `stateDir`, or ask a person to start the server with `stickpin mcp --allow-state-dir DIR`",
         ))
     }

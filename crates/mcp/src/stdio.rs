@@ -4,7 +4,7 @@ use crate::server::{Server, Shared};
 use crate::setup::Setup;
 use rmcp::ServiceExt;
 use rmcp::service::ServerInitializeError;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_kernel::{Error, Result};
 
 /// Serves until the client disconnects or a signal arrives, then closes the client's own sessions.
 ///
@@ -21,14 +21,13 @@ pub fn serve_stdio(setup: Setup) -> Result<()> {
             match server.serve(rmcp::transport::stdio()).await {
                 Ok(running) => match running.waiting().await {
                     Ok(_) => Ok(()),
-                    Err(e) => Err(Error::new(
-                        ErrorCode::Internal,
-                        format!("internal error in the server (this is a bug in stickpin): {e}"),
-                    )),
+                    Err(e) => Err(Error::internal(format!(
+                        "internal error in the server (this is a bug in stickpin): {e}"
+                    ))),
                 },
                 // A client that disconnects before the handshake is not an error.
                 Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
-                Err(e) => Err(Error::new(ErrorCode::ProtocolMismatch, e.to_string()).hint(
+                Err(e) => Err(Error::protocol_mismatch(e.to_string()).hint(
                     "an MCP client begins with initialize; `stickpin mcp --print-config CLIENT` sets one up",
                 )),
             }

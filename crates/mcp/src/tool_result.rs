@@ -139,7 +139,7 @@ async fn picture(path: &Path) -> Result<String, String> {
 mod tests {
     use super::*;
 
-    use stickpin_kernel::{Error, ErrorCode};
+    use stickpin_kernel::Error;
 
     fn result_text(response: &Response) -> String {
         ToolResult::new(response, 25_000).text
@@ -147,7 +147,7 @@ mod tests {
 
     #[test]
     fn error_text_has_code_message_hint_and_dispatched() {
-        let error = Error::new(ErrorCode::StaleRef, "@e1 is gone").hint("stickpin snapshot -i");
+        let error = Error::stale_ref("@e1 is gone").hint("stickpin snapshot -i");
         let response = Response {
             error: Some(error.clone()),
             text: Some(Text::of_error(&error)),

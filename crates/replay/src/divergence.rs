@@ -4,7 +4,7 @@ use crate::plan::{Plan, SourceLocation, Step};
 use crate::position::Position;
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
-use stickpin_kernel::{Error, ErrorCode, Show, Target, Text};
+use stickpin_kernel::{Error, Show, Target, Text};
 use stickpin_tree::{Selector, SuggestionReason};
 
 /// The maximum number of suggested elements.
@@ -97,7 +97,7 @@ impl Divergence {
         let message = format!("{}: `{}`: {}", self.at, self.line, self.error.message);
         // The output already has the screen.
         let details = serde_json::to_value(Self { screen: None, ..self.clone() }).unwrap_or_default();
-        Error::new(ErrorCode::ReplayDivergence, message).dispatched(self.error.dispatched).details(details)
+        Error::replay_divergence(message).dispatched(self.error.dispatched).details(details)
     }
 }
 

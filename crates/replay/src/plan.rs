@@ -10,7 +10,7 @@ use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use stickpin_cmdline::CommandLine;
 use stickpin_kernel::registry::CommandDefinition;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_kernel::{Error, Result};
 
 /// The maximum number of steps of a plan.
 const MAX_STEPS: usize = 100_000;
@@ -322,7 +322,7 @@ impl PlanReader<'_> {
 }
 
 fn invalid_script(message: String) -> Error {
-    Error::new(ErrorCode::InvalidArgs, message)
+    Error::invalid_args(message)
 }
 
 fn unset_variable(at: &dyn std::fmt::Display, e: &UnsetVariable) -> Error {

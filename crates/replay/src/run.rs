@@ -203,7 +203,7 @@ impl Runner<'_> {
             stickpin_tree::quote(platform),
             kinds.join(", ")
         );
-        let error = Error::new(ErrorCode::Unsupported, message)
+        let error = Error::unsupported(message)
             .hint("set the platform in the first line of the script: context platform=...");
         Err(StopReason::Broken { step: first.number, error })
     }
@@ -353,7 +353,7 @@ impl Runner<'_> {
         }
         Some(response.error.clone().unwrap_or_else(|| {
             let text = response.text.as_deref().unwrap_or_default();
-            Error::new(ErrorCode::ReplayDivergence, text.to_owned())
+            Error::replay_divergence(text.to_owned())
         }))
     }
 
@@ -368,10 +368,10 @@ impl Runner<'_> {
         let session = self.send(request).await.output?;
         let kind = session["kind"].as_str().filter(|kind| *kind != expected)?;
         Some(
-            Error::new(
-                ErrorCode::Unsupported,
-                format!("the script is for {}, but the session is {kind}", stickpin_tree::quote(expected)),
-            )
+            Error::unsupported(format!(
+                "the script is for {}, but the session is {kind}",
+                stickpin_tree::quote(expected)
+            ))
             .hint("set the platform in the first line of the script: context platform=..."),
         )
     }
@@ -397,7 +397,7 @@ impl Runner<'_> {
 
     fn deadline_error(&self, step: &Step) -> Error {
         let limit = self.options.deadline.unwrap_or_default().as_millis();
-        Error::new(ErrorCode::Timeout, format!("the script exceeded {limit} ms at {}", step.at))
+        Error::timeout(format!("the script exceeded {limit} ms at {}", step.at))
             .hint("allow more time with `--timeout MS`, or with context timeout=MS in the first line of the script")
             .dispatched(Dispatched::Unknown)
     }

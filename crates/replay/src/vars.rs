@@ -2,7 +2,7 @@
 
 use crate::script::{Script, Template, UnsetVariable};
 use std::collections::BTreeMap;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_kernel::{Error, Result};
 
 /// Values of variables, the strongest source first: given with the run, the environment, the
 /// script's own `env` lines, built in.
@@ -22,7 +22,7 @@ impl Vars {
     /// # Errors
     /// Returns `INVALID_ARGS` for another form, or for the name of a built-in variable.
     pub fn set_from_pair(&mut self, pair: &str) -> Result<()> {
-        let bad = |message: String| Err(Error::new(ErrorCode::InvalidArgs, message).hint("-e USER=ada"));
+        let bad = |message: String| Err(Error::invalid_args(message).hint("-e USER=ada"));
         let Some((key, value)) = pair.split_once('=') else {
             return bad(format!("{} is not KEY=VALUE", stickpin_tree::quote(pair)));
         };

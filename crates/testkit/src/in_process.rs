@@ -11,7 +11,7 @@ use stickpin_client::Client;
 use stickpin_coordinator::Coordinator;
 use stickpin_daemon::{Agents, DiskFiles, DiskNumbers, coordinator};
 use stickpin_device::Provider;
-use stickpin_kernel::{CancellationToken, Error, ErrorCode, Host, Request, Response};
+use stickpin_kernel::{CancellationToken, Error, Host, Request, Response};
 use stickpin_replay::script::{Node, NodeKind, Script as ScriptOf, Template, write};
 use stickpin_replay::{AdScriptWriter, Plan, RunOptions, Vars, run};
 use stickpin_wire::StateDir;
@@ -154,7 +154,7 @@ struct CapturingClient {
 impl Client for CapturingClient {
     async fn call(&self, request: Request, cancel: CancellationToken) -> Response {
         if request.command != self.command || self.answer.lock().expect("no call panicked").is_some() {
-            let e = Error::new(ErrorCode::Unsupported, "this surface answers one command");
+            let e = Error::unsupported("this surface answers one command");
             return stickpin_client::failed_response(&request.command, None, e);
         }
         let response = self.host.call(request, cancel).await;

@@ -7,7 +7,7 @@ use crate::guard::{ContentChanged, InputGuards};
 use crate::sequence::{SelectResult, Sequence};
 use crate::{aim, capture, query};
 use std::time::Duration;
-use stickpin_device::{Action, Delivery, Error, ErrorCode, InputOutcome, Modifiers, Result};
+use stickpin_device::{Action, Delivery, Error, InputOutcome, Modifiers, Result};
 use stickpin_tree::Handle;
 
 /// How long a press must last to be a long press.
@@ -143,11 +143,8 @@ impl SimDevice {
                     Ok(SelectResult::NotNative) => Ok(InputOutcome::default()),
                     Ok(SelectResult::Unknown(unknown)) => {
                         let list = capture::describe(sim.dom(), at);
-                        Err(Error::new(
-                            ErrorCode::ElementNotFound,
-                            format!("{list} has no option {unknown:?}"),
-                        )
-                        .hint(query::options(sim.dom(), at)))
+                        Err(Error::element_not_found(format!("{list} has no option {unknown:?}"))
+                            .hint(query::options(sim.dom(), at)))
                     }
                     Ok(SelectResult::Done) => {
                         let value = sim.dom().find(id).map(|at| sim.dom().nodes[at].value.clone());

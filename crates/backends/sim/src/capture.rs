@@ -3,7 +3,7 @@
 use crate::app::dom::Dom;
 use crate::app::sim::Sim;
 use std::collections::{HashMap, HashSet};
-use stickpin_device::{Error, ErrorCode, Result};
+use stickpin_device::{Error, Result};
 use stickpin_tree::{Attr, Handle, IdentityGrade, NodeSpec, States, Tree, TreeBuilder, quote};
 
 /// The public numbers of nodes. On a device without identity they change with every capture.
@@ -59,8 +59,7 @@ pub(crate) fn capture(
             depths[at] = depths[node.parent] + 1;
         }
         let id = if grade == IdentityGrade::None { addresses.address_for(node.id) } else { node.id };
-        let internal =
-            |e| Error::new(ErrorCode::Internal, format!("sim:{} produced no tree: {e}", sim.app.name));
+        let internal = |e| Error::internal(format!("sim:{} produced no tree: {e}", sim.app.name));
         let node_id = if let Some(document) = &node.document {
             builder.document(depths[at], (**document).clone(), id).map_err(internal)?
         } else {
@@ -85,9 +84,9 @@ pub(crate) fn capture(
         let connected: HashSet<Handle> = hidden(dom, &nodes).collect();
         builder.add_hidden(watch.iter().copied().filter(|h| connected.contains(h)));
     }
-    let tree = builder.finish().map_err(|e| {
-        Error::new(ErrorCode::Internal, format!("sim:{} produced no tree: {e}", sim.app.name))
-    })?;
+    let tree = builder
+        .finish()
+        .map_err(|e| Error::internal(format!("sim:{} produced no tree: {e}", sim.app.name)))?;
     Ok(Capture { tree, nodes })
 }
 

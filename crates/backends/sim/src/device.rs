@@ -17,9 +17,9 @@ use std::sync::{Arc, Weak};
 use std::time::Duration;
 use stickpin_device::{
     Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, CaptureResult, Device,
-    DeviceInfo, Dialog, DialogAnswer, Dialogs, Dispatched, Error, ErrorCode, Geometry, InputOutcome,
-    LeavePolicy, Lifecycle, LocatedElement, Navigation, NavigationResult, Navigator, Notice, PendingActivity,
-    Query, Result, ScreenshotImage, ScreenshotRequest, Screenshots, SettleRequest, SettleResult, own_facets,
+    DeviceInfo, Dialog, DialogAnswer, Dialogs, Dispatched, Error, Geometry, InputOutcome, LeavePolicy,
+    Lifecycle, LocatedElement, Navigation, NavigationResult, Navigator, Notice, PendingActivity, Query,
+    Result, ScreenshotImage, ScreenshotRequest, Screenshots, SettleRequest, SettleResult, own_facets,
 };
 use stickpin_tree::{Handle, Rect, SurfaceId, Tree};
 
@@ -105,8 +105,7 @@ pub(crate) fn element_id(sim: &Sim, addresses: &Addresses, handle: Handle) -> Re
 }
 
 pub(crate) fn element_gone() -> Error {
-    Error::new(ErrorCode::ElementNotFound, "the element is no longer in the document")
-        .hint("run `stickpin snapshot -i`")
+    Error::element_not_found("the element is no longer in the document").hint("run `stickpin snapshot -i`")
 }
 
 #[async_trait]
@@ -184,14 +183,12 @@ impl Device for SimDevice {
         assert!(!panics, "opened with `fault=panic`");
         if hang {
             cancel.cancelled().await;
-            return Err(
-                Error::new(ErrorCode::Timeout, "the app does not respond").dispatched(Dispatched::Unknown)
-            );
+            return Err(Error::timeout("the app does not respond").dispatched(Dispatched::Unknown));
         }
         if lost {
             let why = format!("{} died", self.info.label);
             self.shared.lock().end_reason = Some(why.clone());
-            return Err(Error::new(ErrorCode::BackendLost, why).dispatched(Dispatched::Unknown));
+            return Err(Error::backend_lost(why).dispatched(Dispatched::Unknown));
         }
         if let Action::Press { hold, .. } = action
             && !hold.is_zero()
@@ -204,7 +201,7 @@ impl Device for SimDevice {
         let mut watch = self.guards.take(&sim, &self.addresses, action);
         let done = self.deliver(&mut sim, action, &mut watch);
         if let Some(why) = &sim.end_reason {
-            let lost = Error::new(ErrorCode::BackendLost, why.clone()).hint("open it again");
+            let lost = Error::backend_lost(why.clone()).hint("open it again");
             return Err(lost.dispatched(Dispatched::Unknown));
         }
         done
@@ -256,9 +253,7 @@ impl Device for SimDevice {
         sim.end_reason.get_or_insert_with(|| format!("sim:{} was closed", self.info.label));
         match sim.input_log.failed.take() {
             None => Ok(()),
-            Some(e) => {
-                Err(Error::new(ErrorCode::Io, format!("the log of {} is incomplete: {e}", self.info.label)))
-            }
+            Some(e) => Err(Error::io(format!("the log of {} is incomplete: {e}", self.info.label))),
         }
     }
 }
@@ -299,10 +294,7 @@ impl Screenshots for SimDevice {
                 aim::bring_into_view(&mut sim, id);
                 let at = sim.dom().find(id).ok_or_else(element_gone)?;
                 sim.layout().visible_rect(at).ok_or_else(|| {
-                    Error::new(
-                        ErrorCode::ElementOffscreen,
-                        format!("{} is not visible", capture::describe(sim.dom(), at)),
-                    )
+                    Error::element_offscreen(format!("{} is not visible", capture::describe(sim.dom(), at)))
                 })?
             }
             None if request.full => {
@@ -328,7 +320,7 @@ impl Dialogs for SimDevice {
         if self.shared.running_app()?.answer(answer) {
             return Ok(());
         }
-        Err(Error::new(ErrorCode::ElementNotFound, "no dialog is open"))
+        Err(Error::element_not_found("no dialog is open"))
     }
 }
 

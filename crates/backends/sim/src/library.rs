@@ -35,7 +35,7 @@ pub(crate) fn embedded(name: &str) -> Option<Result<Arc<App>>> {
             .get_or_init(|| {
                 App::parse(name, SOURCES[at].1)
                     .map(Arc::new)
-                    .map_err(|e| Error::new(ErrorCode::Internal, format!("the embedded app {name}: {e}")))
+                    .map_err(|e| Error::internal(format!("the embedded app {name}: {e}")))
             })
             .clone(),
     )
@@ -52,7 +52,7 @@ pub(crate) fn load(name: &str) -> Result<Arc<App>> {
     let path = Path::new(name);
     if path.extension().is_none_or(|e| e != "toml") {
         let known: Vec<_> = names().map(|n| format!("sim:{n}")).collect();
-        return Err(Error::new(ErrorCode::DeviceNotFound, format!("there is no app sim:{name}"))
+        return Err(Error::device_not_found(format!("there is no app sim:{name}"))
             .hint(format!("use {}, or sim:PATH.toml for your own app", known.join(", "))));
     }
     let source = std::fs::read_to_string(path).map_err(|e| {
@@ -63,5 +63,5 @@ pub(crate) fn load(name: &str) -> Result<Arc<App>> {
     let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or("app");
     App::parse(stem, &source)
         .map(Arc::new)
-        .map_err(|e| Error::new(ErrorCode::InvalidArgs, format!("{name} is not a valid app: {e}")))
+        .map_err(|e| Error::invalid_args(format!("{name} is not a valid app: {e}")))
 }

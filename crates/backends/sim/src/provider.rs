@@ -16,8 +16,8 @@ use std::path::Path;
 use std::sync::{Arc, Mutex, PoisonError, Weak};
 use std::time::Duration;
 use stickpin_device::{
-    Capability, Check, Device, DeviceEntry, DeviceInfo, Error, ErrorCode, FieldSchema, OpenRequest, Provider,
-    Result, SettleRequest, Viewport,
+    Capability, Check, Device, DeviceEntry, DeviceInfo, Error, FieldSchema, OpenRequest, Provider, Result,
+    SettleRequest, Viewport,
 };
 use stickpin_tree::Handle;
 
@@ -162,14 +162,12 @@ impl Provider for SimProvider {
 
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
         let request = request.read_options::<SimOptions>()?;
-        let options = Options::parse(&request.what).map_err(|e| {
-            Error::new(ErrorCode::InvalidArgs, e).hint("for example: `stickpin open sim:shop`")
-        })?;
+        let options = Options::parse(&request.what)
+            .map_err(|e| Error::invalid_args(e).hint("for example: `stickpin open sim:shop`"))?;
         options.check_reachable(request.file_roots.as_deref())?;
         let app = library::load(&options.app)?;
-        let truth = InputLog::to_file(options.log.as_deref()).map_err(|e| {
-            Error::new(ErrorCode::Io, format!("cannot write the log of {}: {e}", request.what))
-        })?;
+        let truth = InputLog::to_file(options.log.as_deref())
+            .map_err(|e| Error::io(format!("cannot write the log of {}: {e}", request.what)))?;
         let path = options.path.clone().unwrap_or_else(|| app.start.clone());
         let info = DeviceInfo::new("sim", format!("sim:{}", app.name), options.grade);
         let viewport = request.options.viewport.map_or(VIEWPORT, Into::into);
@@ -177,7 +175,7 @@ impl Provider for SimProvider {
         let mut sim = Sim::new(app, options, viewport, truth);
         sim.navigator()
             .request_navigation(&path, HistoryChange::Push)
-            .map_err(|e| Error::new(ErrorCode::DeviceNotFound, e.to_string()))?;
+            .map_err(|e| Error::device_not_found(e.to_string()))?;
         let shared = Arc::new(SharedApp::new(sim));
         self.register_app(request.session, &shared);
         let mut device = SimDevice::new(info, shared, request.file_roots);

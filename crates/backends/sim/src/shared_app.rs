@@ -4,7 +4,7 @@ use crate::app::sim::Sim;
 use crate::options::ClockKind;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
-use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
+use stickpin_device::{CancellationToken, Error, Result};
 use stickpin_tree::quote;
 use tokio::sync::Notify;
 use tokio::time::Instant;
@@ -50,7 +50,7 @@ impl SharedApp {
         let sim = self.lock();
         match &sim.end_reason {
             None => Ok(sim),
-            Some(why) => Err(Error::new(ErrorCode::BackendLost, why.clone()).hint("open it again")),
+            Some(why) => Err(Error::backend_lost(why.clone()).hint("open it again")),
         }
     }
 
@@ -61,10 +61,10 @@ impl SharedApp {
             None => Ok(sim),
             Some(asked) => {
                 let (kind, message) = (&asked.dialog.kind, &asked.dialog.message);
-                Err(Error::new(
-                    ErrorCode::DialogOpen,
-                    format!("a {kind} dialog is waiting for an answer: {}", quote(message)),
-                )
+                Err(Error::dialog_open(format!(
+                    "a {kind} dialog is waiting for an answer: {}",
+                    quote(message)
+                ))
                 .hint("run `stickpin alert accept` or `stickpin alert dismiss`"))
             }
         }

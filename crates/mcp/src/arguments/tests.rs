@@ -1,5 +1,6 @@
 use super::*;
 use crate::profile::{CORE, Profile};
+use stickpin_kernel::ErrorCode;
 
 /// Returns the command and input that a tool call resolves to.
 fn understood(tool: &str, args: Value) -> Result<(&'static str, Value)> {

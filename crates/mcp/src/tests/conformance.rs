@@ -25,7 +25,7 @@ use std::process::Command;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_client::Start;
-use stickpin_kernel::{Caller, Error, ErrorCode, Response};
+use stickpin_kernel::{Caller, Error, Response};
 
 /// A red pixel.
 const PNG: &str =
@@ -145,7 +145,7 @@ impl ServerHandler for Fixture {
                 }
             }
             "test_error_handling" => {
-                let error = Error::new(ErrorCode::InvalidArgs, "this tool intentionally fails");
+                let error = Error::invalid_args("this tool intentionally fails");
                 Response { error: Some(error), ..Response::default() }
             }
             _ => return self.server.call_tool(request, context).await,

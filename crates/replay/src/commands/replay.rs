@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use stickpin_client::{Call, ClientCommand, Progress};
 use stickpin_kernel::registry::CommandDefinition;
-use stickpin_kernel::{Effect, Error, ErrorCode, PathArg, Response, Result, Show, Spec, Text};
+use stickpin_kernel::{Effect, Error, PathArg, Response, Result, Show, Spec, Text};
 use stickpin_tree::quote;
 
 /// Run a script in this session.
@@ -180,7 +180,7 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
         RunEnd::Diverged(divergence) => (Some(divergence.clone()), None),
         RunEnd::Broken { error, .. } => (None, Some(error.clone())),
         RunEnd::Stopped => {
-            let e = Error::new(ErrorCode::Timeout, "the replay was stopped before its end");
+            let e = Error::timeout("the replay was stopped before its end");
             (None, Some(e.hint("its session was closed; use `--keep-session` to keep it open")))
         }
     };
@@ -207,7 +207,7 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
 
 /// Returns the start position, if the run may begin there.
 fn start_position(plan: &Plan, args: &Arguments) -> Result<Position> {
-    let bad = |message: String| Error::new(ErrorCode::InvalidArgs, message);
+    let bad = |message: String| Error::invalid_args(message);
     let digest = plan.digest();
     if let Some(given) = args.plan_digest.as_ref().filter(|given| **given != digest) {
         let message = format!("{} has changed: its digest is {digest}, not {}", plan.file, quote(given));

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use std::time::Duration;
 use stickpin_client::{Call, ClientCommand};
 use stickpin_kernel::registry::CommandDefinition;
-use stickpin_kernel::{Effect, Error, ErrorCode, PathArg, Response, Result, Spec, io_error};
+use stickpin_kernel::{Effect, Error, PathArg, Response, Result, Spec, io_error};
 use stickpin_tree::quote;
 
 /// The maximum number of concurrent sessions.
@@ -102,10 +102,7 @@ async fn test(input: Map<String, Value>, call: Call) -> Result<Report> {
     let args: Arguments = DEFINITION.read(input)?;
     let shard = args.shard.as_deref().map(shard).transpose()?;
     if args.workers.is_some_and(|n| !(1..=MAX_WORKERS).contains(&n)) {
-        return Err(Error::new(
-            ErrorCode::InvalidArgs,
-            format!("`workers` must be a number from 1 to {MAX_WORKERS}"),
-        ));
+        return Err(Error::invalid_args(format!("`workers` must be a number from 1 to {MAX_WORKERS}")));
     }
     let mut files = find(&args.paths, &call.caller)?;
     if let Some(shard) = shard {
@@ -148,7 +145,7 @@ fn shard(text: &str) -> Result<Shard> {
     let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
     match parts {
         Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, total: of }),
-        _ => Err(Error::new(ErrorCode::InvalidArgs, format!("{} is not of the form I/N", quote(text)))
+        _ => Err(Error::invalid_args(format!("{} is not of the form I/N", quote(text)))
             .hint("for example: `--shard 2/4` is the second of four parts")),
     }
 }

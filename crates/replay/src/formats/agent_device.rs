@@ -7,7 +7,7 @@
 
 use super::unsupported::unsupported;
 use stickpin_cmdline::CommandLine;
-use stickpin_kernel::{Error, ErrorCode, Result, Target};
+use stickpin_kernel::{Error, Result, Target};
 use stickpin_tree::{Selector, quote_whole};
 
 /// The size that `scroll down 0.6` is a fraction of, in pixels: the default viewport of a session.
@@ -38,7 +38,7 @@ pub(crate) fn read(words: &[String]) -> Result<CommandLine> {
 /// Returns the refusal of a command that only agent-device has.
 fn refusal(words: &[String]) -> Option<Error> {
     let (message, hint) = unsupported("agent-device", words.first()?)?;
-    Some(Error::new(ErrorCode::InvalidArgs, message).hint(hint))
+    Some(Error::invalid_args(message).hint(hint))
 }
 
 /// A command split into words and unparsed options.

@@ -11,7 +11,7 @@ use serde::Serialize;
 use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use stickpin_kernel::registry::Entry;
-use stickpin_kernel::{Error, ErrorCode, Result, Target};
+use stickpin_kernel::{Error, Result, Target};
 use stickpin_tree::{Condition, Role, Selector};
 
 /// A line that has no exact counterpart.
@@ -221,7 +221,7 @@ impl<'r> ExportReader<'r> {
             let message = format!(
                 "{prefix}{name} includes itself, or scripts include one another more than {MAX_INCLUDES} deep"
             );
-            return Err(Error::new(ErrorCode::InvalidArgs, message));
+            return Err(Error::invalid_args(message));
         }
         let text = (self.read)(path).map_err(|e| Error { message: format!("{prefix}{}", e.message), ..e })?;
         let script = parse(path, &text).map_err(|e| e.into_error(&name))?;

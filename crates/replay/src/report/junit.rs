@@ -4,7 +4,7 @@ use super::model::{Attempt, FileReport, Outcome, Report};
 use super::text::failure_of;
 use quick_junit::{NonSuccessKind, Report as Junit, TestCase, TestCaseStatus, TestRerun, TestSuite};
 use std::time::Duration;
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_kernel::{Error, Result};
 
 /// Returns the content of the file. Machinery failures become errors, app failures become failures.
 /// A flaky script is a success with reruns.
@@ -18,9 +18,7 @@ pub fn write(report: &Report) -> Result<String> {
     let mut junit = Junit::new("stickpin");
     junit.set_time(duration(report.millis));
     junit.add_test_suite(suite);
-    junit
-        .to_string()
-        .map_err(|e| Error::new(ErrorCode::Internal, format!("cannot write the report as JUnit XML: {e}")))
+    junit.to_string().map_err(|e| Error::internal(format!("cannot write the report as JUnit XML: {e}")))
 }
 
 fn test_case(file: &FileReport) -> TestCase {

@@ -5,7 +5,7 @@ use crate::plan::Step;
 use std::collections::BTreeSet;
 use std::path::PathBuf;
 use stickpin_kernel::schema::NestedTargets;
-use stickpin_kernel::{Error, ErrorCode, RefsEnvelope, Response};
+use stickpin_kernel::{Error, RefsEnvelope, Response};
 
 /// A repaired script.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
@@ -88,7 +88,7 @@ impl RunState {
         });
         let r#ref = unknown?;
         Some(
-            Error::new(ErrorCode::RefNotFound, format!("{ref} was never issued in this run ({})", step.at))
+            Error::ref_not_found(format!("{ref} was never issued in this run ({})", step.at))
                 .hint("use selectors in scripts; `record start` writes them"),
         )
     }

@@ -1,6 +1,6 @@
 //! Errors in a script, with their position.
 
-use stickpin_kernel::{Error, ErrorCode};
+use stickpin_kernel::Error;
 
 /// An error in a script's text.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
@@ -20,7 +20,7 @@ impl ScriptError {
     /// Converts to `INVALID_ARGS`, with file, line and column at the start of the message.
     #[must_use]
     pub fn into_error(self, file: &str) -> Error {
-        Error::new(ErrorCode::InvalidArgs, format!("{file}:{self}"))
+        Error::invalid_args(format!("{file}:{self}"))
             .hint(self.hint.clone())
             .details(serde_json::json!({ "file": file, "line": self.line, "column": self.column }))
     }

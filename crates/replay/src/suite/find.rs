@@ -4,7 +4,7 @@ use crate::formats::read::is_maestro;
 use std::collections::BTreeSet;
 use std::io::Read as _;
 use std::path::{Path, PathBuf};
-use stickpin_kernel::{Caller, Error, ErrorCode, PathArg, Result, io_error};
+use stickpin_kernel::{Caller, Error, PathArg, Result, io_error};
 use stickpin_tree::{escape, quote};
 
 /// The file extension of scripts.
@@ -48,7 +48,7 @@ fn nothing_found(path: &str, resolved: &Path) -> Error {
     if resolved != Path::new(path) {
         message.push_str(&format!(" (resolved to {})", escape(&resolved.to_string_lossy(), 300)));
     }
-    Error::new(ErrorCode::InvalidArgs, message)
+    Error::invalid_args(message)
         .hint("name a file, a folder with .ad files or Maestro flows, or a quoted pattern: `stickpin test 'flows/**/*.ad'`")
 }
 
@@ -91,7 +91,7 @@ fn is_flow(path: &Path) -> bool {
 
 fn find_by_pattern(path_pattern: &Path, argument: &str, found: &mut BTreeSet<PathBuf>) -> Result<()> {
     let bad = |why: String| {
-        Error::new(ErrorCode::InvalidArgs, format!("{} is not a pattern: {why}", quote(argument)))
+        Error::invalid_args(format!("{} is not a pattern: {why}", quote(argument)))
             .hint("use * and ? within a name, ** for folders, [ab]")
     };
     let matches = glob::glob(&path_pattern.to_string_lossy()).map_err(|e| bad(e.msg.to_owned()))?;

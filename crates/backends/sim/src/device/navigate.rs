@@ -5,9 +5,7 @@ use crate::app::nav::{HistoryChange, HistoryStep, NavError};
 use crate::library;
 use crate::options::Options;
 use std::time::Duration;
-use stickpin_device::{
-    CancellationToken, Error, ErrorCode, Navigation, NavigationResult, Result, SettleRequest,
-};
+use stickpin_device::{CancellationToken, Error, Navigation, NavigationResult, Result, SettleRequest};
 
 /// How long a new document must be quiet to count as loaded.
 const ARRIVAL_QUIET: Duration = Duration::from_millis(150);
@@ -37,11 +35,8 @@ pub(super) fn navigate_to(device: &mut SimDevice, to: &Navigation) -> Result<boo
             .request_navigation(path, HistoryChange::Push)
             .map(|()| true),
         Navigation::To(what) => {
-            return Err(Error::new(
-                ErrorCode::InvalidArgs,
-                format!("{what} is not an address of a sim device"),
-            )
-            .hint("use sim:APP, sim:APP/PATH, or /PATH in the open app"));
+            return Err(Error::invalid_args(format!("{what} is not an address of a sim device"))
+                .hint("use sim:APP, sim:APP/PATH, or /PATH in the open app"));
         }
         Navigation::Back => device.shared.running_app()?.navigator().history(HistoryStep::Back),
         Navigation::Forward => device.shared.running_app()?.navigator().history(HistoryStep::Forward),
@@ -58,12 +53,11 @@ pub(super) fn navigate_to(device: &mut SimDevice, to: &Navigation) -> Result<boo
 
 /// Replaces the app of this device. The numbering of handles continues.
 fn switch(device: &mut SimDevice, what: &str) -> Result<()> {
-    let options = Options::parse(what).map_err(|e| Error::new(ErrorCode::InvalidArgs, e))?;
+    let options = Options::parse(what).map_err(|e| Error::invalid_args(e))?;
     if options.is_explicit {
-        return Err(Error::new(
-            ErrorCode::InvalidArgs,
-            format!("{what}: grade, clock, log and fault of a running device cannot be changed"),
-        )
+        return Err(Error::invalid_args(format!(
+            "{what}: grade, clock, log and fault of a running device cannot be changed"
+        ))
         .hint("close it first, or open it with `--relaunch`"));
     }
     options.check_reachable(device.file_roots.as_deref())?;
@@ -83,5 +77,5 @@ fn switch(device: &mut SimDevice, what: &str) -> Result<()> {
 }
 
 pub(super) fn unreachable(e: &NavError) -> Error {
-    Error::new(ErrorCode::DeviceNotFound, e.to_string())
+    Error::device_not_found(e.to_string())
 }

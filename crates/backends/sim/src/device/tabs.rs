@@ -6,8 +6,7 @@ use crate::app::sim::{Sim, Tab};
 use async_trait::async_trait;
 use std::time::Duration;
 use stickpin_device::{
-    CancellationToken, EndedTab, Error, ErrorCode, LeavePolicy, NavigationResult, Result, TabEndReason,
-    TabEntry, Tabs,
+    CancellationToken, EndedTab, Error, LeavePolicy, NavigationResult, Result, TabEndReason, TabEntry, Tabs,
 };
 use stickpin_tree::{SurfaceId, quote};
 
@@ -20,7 +19,7 @@ fn id_of(surface: SurfaceId) -> String {
 fn tab_of(sim: &Sim, id: &str) -> Result<usize> {
     sim.tabs.iter().position(|tab| id_of(tab.surface) == id).ok_or_else(|| {
         let ids: Vec<String> = sim.tabs.iter().map(|tab| id_of(tab.surface)).collect();
-        Error::new(ErrorCode::DeviceNotFound, format!("there is no tab {}", quote(id)))
+        Error::device_not_found(format!("there is no tab {}", quote(id)))
             .hint(format!("open tabs: {}; run `stickpin tab list`", ids.join(", ")))
     })
 }
@@ -51,11 +50,8 @@ impl Tabs for SimDevice {
                 "" => self.shared.running_app()?.app.start.clone(),
                 path if path.starts_with('/') => path.to_owned(),
                 other => {
-                    return Err(Error::new(
-                        ErrorCode::InvalidArgs,
-                        format!("{} is not an address of {own}", quote(other)),
-                    )
-                    .hint(format!("use an address in the open app: {own}/PATH")));
+                    return Err(Error::invalid_args(format!("{} is not an address of {own}", quote(other)))
+                        .hint(format!("use an address in the open app: {own}/PATH")));
                 }
             },
         };
@@ -77,7 +73,7 @@ impl Tabs for SimDevice {
         let mut sim = self.shared.unblocked_app()?;
         let at = tab_of(&sim, id)?;
         if sim.tabs.len() == 1 {
-            return Err(Error::new(ErrorCode::InvalidArgs, format!("{id} is the only tab"))
+            return Err(Error::invalid_args(format!("{id} is the only tab"))
                 .hint("run `stickpin close` to end the session"));
         }
         sim.navigator().remove_tab(at, TabEndReason::ByCommand);

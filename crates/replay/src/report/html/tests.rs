@@ -3,7 +3,7 @@
 use super::*;
 use crate::report::model::{Attempt, Picture, RefBox, Step};
 use crate::{Divergence, Resume, SourceLocation, Suggestion};
-use stickpin_kernel::{Error, ErrorCode};
+use stickpin_kernel::Error;
 
 /// Text that would break out of any context that the page puts it in.
 const HOSTILE: &str = "</script></style><img src=x onerror=alert(1)>\" onclick='x' & \u{202e}<!--";
@@ -69,7 +69,7 @@ fn report(text: &str) -> Report {
     };
     let failed = Step {
         ok: false,
-        error: Some(Error::new(ErrorCode::ElementNotFound, text).hint(text)),
+        error: Some(Error::element_not_found(text).hint(text)),
         picture: Some(picture),
         ..step(2, text)
     };
@@ -78,7 +78,7 @@ fn report(text: &str) -> Report {
         at: SourceLocation { file: text.to_owned(), line: 4 },
         line: text.to_owned(),
         expected: vec![text.to_owned()],
-        error: Error::new(ErrorCode::ElementNotFound, text).hint(text),
+        error: Error::element_not_found(text).hint(text),
         screen: Some(text.to_owned()),
         suggestions: vec![Suggestion {
             basis: text.to_owned(),
@@ -95,7 +95,7 @@ fn report(text: &str) -> Report {
         millis: 50.0,
         steps: vec![seen.clone(), failed.clone()],
         divergence: Some(divergence.clone()),
-        error: Some(Error::new(ErrorCode::BackendLost, text)),
+        error: Some(Error::backend_lost(text)),
         artifacts: Some(text.into()),
     };
     let file = |outcome, error| FileReport {
@@ -115,7 +115,7 @@ fn report(text: &str) -> Report {
         ended_early: Some(EndedEarly::Interrupted),
         files: vec![
             file(Outcome::Failed, None),
-            file(Outcome::Broken, Some(Error::new(ErrorCode::Io, text))),
+            file(Outcome::Broken, Some(Error::io(text))),
             file(Outcome::Flaky, None),
             file(Outcome::Passed, None),
         ],
