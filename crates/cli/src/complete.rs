@@ -23,10 +23,10 @@ const NUSHELL: &str = "nushell";
 /// calls the hidden `complete` command, except in PowerShell.
 pub(crate) fn script(shell: &str, others: &[FrontEndCommand]) -> Option<String> {
     if shell == NUSHELL {
-        return Some(with_nushell_values(&generated(Nushell, others)));
+        return Some(with_nushell_values(&completion_script(Nushell, others)));
     }
     let shell: Shell = shell.parse().ok()?;
-    let script = generated(shell, others);
+    let script = completion_script(shell, others);
     Some(match shell {
         Shell::Bash => script + BASH,
         // `_arguments` evaluates the words between parentheses.
@@ -52,7 +52,7 @@ pub(crate) fn script(shell: &str, others: &[FrontEndCommand]) -> Option<String> 
 }
 
 /// Returns the script that a generator writes for all commands.
-fn generated(generator: impl Generator, others: &[FrontEndCommand]) -> String {
+fn completion_script(generator: impl Generator, others: &[FrontEndCommand]) -> String {
     let mut out = Vec::new();
     clap_complete::generate(generator, &mut command_tree(others), "stickpin", &mut out);
     String::from_utf8_lossy(&out).into_owned()

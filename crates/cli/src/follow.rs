@@ -44,7 +44,7 @@ pub(crate) fn run(
     hooks: Hooks,
     streams: &mut Streams<'_>,
 ) -> u8 {
-    let mut cursor = Cursor::given(request, follow);
+    let mut cursor = Cursor::from_request(request, follow);
     let ended = state_dir(options, env).and_then(|state_dir| {
         first_run(&state_dir, options, env, hooks, streams);
         let mut request = request.clone();
@@ -73,7 +73,7 @@ struct Cursor {
 
 impl Cursor {
     /// Returns the position that the caller gave.
-    fn given(request: &Request, follow: Follow) -> Self {
+    fn from_request(request: &Request, follow: Follow) -> Self {
         let mut cursor =
             Self { one: request.input.get(follow.after).and_then(Value::as_u64), ..Self::default() };
         let words = follow.cursors.and_then(|name| request.input.get(name)?.as_array());
@@ -113,7 +113,7 @@ impl Cursor {
     }
 
     /// Makes a request start at this position.
-    fn put(&self, input: &mut Map<String, Value>, follow: Follow) {
+    fn write_to(&self, input: &mut Map<String, Value>, follow: Follow) {
         if let Some(seq) = self.one {
             input.insert(follow.after.to_owned(), seq.into());
         }
@@ -262,7 +262,7 @@ impl Reader {
             let closed = response.output.as_ref().is_some_and(|output| output["closed"] == true);
             let found = self.once && (!entries(&response).is_empty() || !waits);
             let last = response.error.is_some() || closed || found;
-            Cursor::after(&response).put(&mut self.request.input, self.follow);
+            Cursor::after(&response).write_to(&mut self.request.input, self.follow);
             // The receiver is gone once the program ends.
             if tell.blocking_send(Ok(Answer { response, last })).is_err() || last {
                 return;

@@ -78,8 +78,8 @@ impl LogLines {
         let line = match &progress.part {
             _ if progress.lasting => progress.line.clone(),
             _ if now.duration_since(self.last) < LOG_INTERVAL => return None,
-            Some(part) => format!("{}/{} {}", part.done, part.total, shown(&progress.line)),
-            None => format!("{}/{} {}", progress.done, progress.total, shown(&progress.line)),
+            Some(part) => format!("{}/{} {}", part.done, part.total, printable(&progress.line)),
+            None => format!("{}/{} {}", progress.done, progress.total, printable(&progress.line)),
         };
         self.last = now;
         Some(line)
@@ -112,7 +112,7 @@ impl Bars {
                 });
                 bar.set_length(part.total as u64);
                 bar.set_position(part.done as u64);
-                bar.set_message(shown(&progress.line));
+                bar.set_message(printable(&progress.line));
             }
         }
         if progress.lasting {
@@ -128,7 +128,7 @@ impl Bars {
         bar.set_length(progress.total as u64);
         bar.set_position(progress.done as u64);
         let is_own = progress.part.is_none() && !progress.lasting;
-        bar.set_message(if is_own { shown(&progress.line) } else { String::new() });
+        bar.set_message(if is_own { printable(&progress.line) } else { String::new() });
     }
 
     fn clear(&self) {
@@ -150,7 +150,7 @@ fn style(template: &str) -> ProgressStyle {
 }
 
 /// Returns a line without characters that would move the cursor or reorder the text.
-fn shown(line: &str) -> String {
+fn printable(line: &str) -> String {
     line.chars().map(|c| if stickpin_tree::is_unsafe(c) { '\u{fffd}' } else { c }).collect()
 }
 

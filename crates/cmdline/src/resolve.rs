@@ -63,7 +63,7 @@ pub fn resolve_command<O: LocalCommand>(args: &[String], own: &[O]) -> Result<Op
     let group = &args[first];
     let members: Vec<&str> = members(group, own).collect();
     if members.is_empty() {
-        return Err(unknown(group, own));
+        return Err(unknown_command_error(group, own));
     }
     let all = format!("stickpin {group} {}", members.join("|"));
     let (message, hint) = match next_word(args, first + 1).map(|second| &args[second]) {
@@ -99,7 +99,7 @@ pub fn members<O: LocalCommand>(group: &str, own: &[O]) -> impl Iterator<Item = 
     })
 }
 
-fn unknown<O: LocalCommand>(name: &str, own: &[O]) -> Error {
+fn unknown_command_error<O: LocalCommand>(name: &str, own: &[O]) -> Error {
     let aliases = COMMANDS.iter().flat_map(|e| e.spec.aliases.iter().copied());
     let hint = match nearest(name, names(own).chain(aliases)) {
         Some(near) => format!("did you mean `stickpin {near}`?"),

@@ -73,7 +73,7 @@ impl Request {
     }
 
     /// Returns the timeout that the caller set.
-    fn given(&self, time: TimeLimits) -> Option<Duration> {
+    fn caller_timeout(&self, time: TimeLimits) -> Option<Duration> {
         let asked = self.timeout_ms.map(Duration::from_millis);
         // A script run has its own timeout. The timeouts of its steps only limit their waits.
         asked.or(if self.replayed { None } else { time.response_limit })
@@ -118,7 +118,7 @@ impl Host {
                 }
             },
             // The task keeps the session until its input is complete.
-            Ok(deadline) = is_overdue => respond_failed(&name, &render, not_taken(&name, deadline)),
+            Ok(deadline) = is_overdue => respond_failed(&name, &render, input_pending_error(&name, deadline)),
         };
         drop(stop_when_dropped.disarm());
         response
@@ -139,7 +139,7 @@ impl Host {
             Ok(prepared) => prepared,
             Err(e) => return respond_failed(entry.spec.name, &request.render, e),
         };
-        let given = request.given(prepared.time);
+        let given = request.caller_timeout(prepared.time);
         let session_name = request.session.unwrap_or_else(|| request.caller.own_session.clone());
         if let Err(e) = crate::api::session_name::check(&session_name) {
             return respond_failed(entry.spec.name, &request.render, e);
@@ -243,12 +243,12 @@ async fn run(
     };
     result.unwrap_or_else(|why| {
         let e = match why {
-            AbandonReason::Late => no_answer(times.answer, cx.dispatched()),
-            AbandonReason::Closed => queue::lost(&cx.session_name),
+            AbandonReason::Late => no_response_error(times.answer, cx.dispatched()),
+            AbandonReason::Closed => queue::lost_app_error(&cx.session_name),
             AbandonReason::Hung => {
                 // Dropping the checkout ends the session.
                 drop(cx.checkout.take());
-                queue::lost(&cx.session_name)
+                queue::lost_app_error(&cx.session_name)
             }
         };
         Err(e.dispatched(cx.dispatched()))
@@ -280,7 +280,7 @@ enum AbandonReason {
 }
 
 /// Creates the error for an input that is still in progress when time is up.
-fn not_taken(command: &str, deadline: Duration) -> Error {
+fn input_pending_error(command: &str, deadline: Duration) -> Error {
     let ms = deadline.as_millis();
     let message = format!(
         "the app did not process the input from `{command}` within {ms} ms; the input may still take effect"
@@ -290,7 +290,7 @@ fn not_taken(command: &str, deadline: Duration) -> Error {
         .dispatched(Dispatched::Unknown)
 }
 
-fn no_answer(deadline: Duration, dispatched: Dispatched) -> Error {
+fn no_response_error(deadline: Duration, dispatched: Dispatched) -> Error {
     let ms = deadline.as_millis();
     if dispatched != Dispatched::No {
         let message = format!("the input was sent, but its result could not be read within {ms} ms");

@@ -208,7 +208,7 @@ impl HostInner {
             SessionSlot {
                 name: name.to_owned(),
                 owner: owner.to_owned(),
-                mailbox: Mailbox::start(name, async move |end| ended(host, this, end).await),
+                mailbox: Mailbox::start(name, async move |end| clean_up(host, this, end).await),
                 status: watch::Sender::new(SessionStatus::default()),
                 closing: CancellationToken::new(),
             }
@@ -280,7 +280,7 @@ impl HostInner {
 }
 
 /// Cleans up at the end of a session's task.
-async fn ended(host: Weak<HostInner>, slot: Weak<SessionSlot>, end: TaskEnd) {
+async fn clean_up(host: Weak<HostInner>, slot: Weak<SessionSlot>, end: TaskEnd) {
     let (Some(host), Some(slot)) = (host.upgrade(), slot.upgrade()) else { return };
     let closed = matches!(end, TaskEnd::Idle(_));
     let (live, why) = match end {
@@ -293,7 +293,7 @@ async fn ended(host: Weak<HostInner>, slot: Weak<SessionSlot>, end: TaskEnd) {
             ));
             (Some(live), why.hint("open it again; use `--idle-timeout MIN` to keep it open longer"))
         }
-        TaskEnd::Lost(live) => (live, queue::lost(&slot.name)),
+        TaskEnd::Lost(live) => (live, queue::lost_app_error(&slot.name)),
     };
     let why = match slot.status.borrow().recorded {
         true => {

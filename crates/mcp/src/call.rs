@@ -140,7 +140,7 @@ pub(crate) async fn call(
         }
     }
     let error = response.error.clone();
-    let structured = shared.setup.structured.then(|| structured(response));
+    let structured = shared.setup.structured.then(|| structured_content(response));
     (result.result(structured).await, error)
 }
 
@@ -420,7 +420,7 @@ fn failed_response(name: &str, error: Error) -> Response {
 }
 
 /// Returns the envelope and the output as JSON. The text is part of the content instead.
-fn structured(mut response: Response) -> Value {
+fn structured_content(mut response: Response) -> Value {
     response.text = None;
     // Cannot fail: a response contains only text and JSON.
     serde_json::to_value(response).unwrap_or_default()

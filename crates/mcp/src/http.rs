@@ -84,7 +84,7 @@ pub fn serve_http(setup: Setup, http: &HttpOptions, ready: impl FnOnce(&str, &st
     stickpin_client::runtime()?.block_on(async {
         let failed = |e: std::io::Error| Error::io(format!("cannot listen on {address}: {e}"));
         let listener = TcpListener::bind(address).await.map_err(failed)?;
-        let signalled = crate::until_ended()?;
+        let signalled = crate::end_signal()?;
         let token = http.token.clone().unwrap_or_else(crate::connection::random_name);
         ready(&format!("http://{}{PATH}", listener.local_addr().map_err(failed)?), &token);
 

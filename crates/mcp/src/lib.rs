@@ -44,7 +44,7 @@ use stickpin_kernel::{Error, Result};
 use tokio::signal::unix::{SignalKind, signal};
 
 /// Listens for the signals that end this process. The future completes with the first one.
-fn until_ended() -> Result<impl Future<Output = ()>> {
+fn end_signal() -> Result<impl Future<Output = ()>> {
     let failed = |e| Error::io(format!("cannot wait for signals: {e}"));
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;
     let mut interrupt = signal(SignalKind::interrupt()).map_err(failed)?;

@@ -16,7 +16,7 @@ pub fn serve_stdio(setup: Setup) -> Result<()> {
     let ended = runtime.block_on(async {
         let shared = Shared::new(setup);
         let server = Server::new(&shared, true);
-        let signalled = crate::until_ended()?;
+        let signalled = crate::end_signal()?;
         let serving = async {
             match server.serve(rmcp::transport::stdio()).await {
                 Ok(running) => match running.waiting().await {

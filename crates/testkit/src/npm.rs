@@ -11,7 +11,7 @@ use std::path::{Path, PathBuf};
 /// those of this checkout.
 #[must_use]
 pub fn npm() -> Option<PathBuf> {
-    installed("npm", "xtask/npm")
+    installed_folder("npm", "xtask/npm")
 }
 
 /// Returns the folder that has `node_modules` with the editors of `fixtures/web/editors`, if
@@ -21,12 +21,12 @@ pub fn npm() -> Option<PathBuf> {
 /// Panics when [`npm`] does.
 #[must_use]
 pub fn editors() -> Option<PathBuf> {
-    installed("editors", "fixtures/web/editors")
+    installed_folder("editors", "fixtures/web/editors")
 }
 
 /// Finds a folder below the target folder that was installed from the lock file in a folder of the
 /// checkout.
-fn installed(folder: &str, from: &str) -> Option<PathBuf> {
+fn installed_folder(folder: &str, from: &str) -> Option<PathBuf> {
     let program = std::env::current_exe().expect("a test knows its program");
     let found = program.ancestors().map(|dir| dir.join(folder)).find(|dir| dir.join("node_modules").is_dir());
     let Some(found) = found else {

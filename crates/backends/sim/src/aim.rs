@@ -50,7 +50,7 @@ pub(crate) fn is_same_target(sim: &Sim, hit: usize, target: usize) -> bool {
     let dom = sim.dom();
     // A text leaf is pressed where its element is.
     let target = if dom.nodes[target].is_text() { dom.nodes[target].parent } else { target };
-    dom.contains(target, hit) || sim.labelled(hit) == target
+    dom.contains(target, hit) || sim.label_target(hit) == target
 }
 
 /// Returns whether an input at a point still reaches an element.

@@ -46,7 +46,7 @@ impl SimDevice {
     }
 
     /// Waits for a pending document.
-    async fn committed(&self) -> Result<()> {
+    async fn wait_for_commit(&self) -> Result<()> {
         let end = self.shared.running_app()?.state.now_ms + millis(COMMIT_TIMEOUT);
         loop {
             let due = self.shared.running_app()?.commit_time();
@@ -139,7 +139,7 @@ impl Device for SimDevice {
         if self.shared.running_app()?.patches.take(Fault::Navigate) {
             self.shared.running_app()?.navigator().reload_slowly();
         }
-        self.committed().await?;
+        self.wait_for_commit().await?;
         let mut sim = self.shared.unblocked_app()?;
         let Some(at) = capture::find(&sim, &self.addresses, handle) else { return Ok(None) };
         let id = sim.dom().nodes[at].id;
@@ -157,7 +157,7 @@ impl Device for SimDevice {
     }
 
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
-        self.committed().await?;
+        self.wait_for_commit().await?;
         let mut sim = self.shared.unblocked_app()?;
         let at = capture::find(&sim, &self.addresses, handle).ok_or_else(element_gone)?;
         let id = sim.dom().nodes[at].id;
@@ -174,7 +174,7 @@ impl Device for SimDevice {
     }
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<InputOutcome> {
-        self.committed().await?;
+        self.wait_for_commit().await?;
         let (hang, lost, panics) = {
             let mut sim = self.shared.unblocked_app()?;
             let mut take = |fault| sim.patches.take(fault);
@@ -274,7 +274,7 @@ impl Geometry for SimDevice {
     }
 
     async fn move_pointer(&mut self, x: f64, y: f64) -> Result<()> {
-        self.committed().await?;
+        self.wait_for_commit().await?;
         self.shared.unblocked_app()?.input().move_pointer_to(x, y);
         Ok(())
     }

@@ -77,7 +77,7 @@ impl Canvas {
             Role::TextBox | Role::SearchBox | Role::SpinButton | Role::Combobox | Role::Slider => {
                 self.fill(seen, WHITE);
                 self.frame(rect, seen, if node.states.contains(States::FOCUSED) { BLUE } else { ink });
-                let (text, ink) = shown(node, ink);
+                let (text, ink) = field_text(node, ink);
                 self.text(&text, inset(rect, 6.0), seen, ink);
             }
             Role::Checkbox | Role::Radio | Role::Switch => {
@@ -155,7 +155,7 @@ fn inset(rect: Rect, by: f64) -> Rect {
 
 /// Returns the text that a field shows and its color: its value, asterisks for a secret, or its
 /// name in grey if it is empty.
-fn shown(node: &Node, ink: [u8; 3]) -> (String, [u8; 3]) {
+fn field_text(node: &Node, ink: [u8; 3]) -> (String, [u8; 3]) {
     if node.value.is_empty() {
         (node.name.clone(), GREY)
     } else if node.states.contains(States::PROTECTED) {

@@ -111,7 +111,7 @@ impl Guard {
     }
 
     fn content_of_target(sim: &Sim, target: usize) -> (String, bool) {
-        (sim.dom().nodes[target].name.clone(), sim.disabled(target))
+        (sim.dom().nodes[target].name.clone(), sim.is_disabled(target))
     }
 
     /// Returns the position of the target in a document, if it exists.

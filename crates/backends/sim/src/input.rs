@@ -22,7 +22,7 @@ impl Sim {
     }
 
     /// Returns the control that a label names, else the element itself.
-    pub(crate) fn labelled(&self, at: usize) -> usize {
+    pub(crate) fn label_target(&self, at: usize) -> usize {
         let dom = self.dom();
         let label = dom.path(at).find(|&i| dom.nodes[i].role == Role::Label);
         let target = label.and_then(|i| dom.find_by_mark(&self.prop_value(i, Prop::For)?.to_string()));
@@ -36,7 +36,7 @@ impl Sim {
     }
 
     /// Returns whether the control around an element is disabled.
-    pub(crate) fn disabled(&self, at: usize) -> bool {
+    pub(crate) fn is_disabled(&self, at: usize) -> bool {
         let dom = self.dom();
         dom.nodes[self.control(at)].states.contains(States::DISABLED)
     }
@@ -64,7 +64,7 @@ impl Input<'_> {
 
     /// Presses an element: it gets the focus, and its control is activated.
     pub(crate) fn press_element(&mut self, at: usize) {
-        if self.sim.disabled(at) {
+        if self.sim.is_disabled(at) {
             return;
         }
         let control = self.pressed_control(at);
@@ -74,7 +74,7 @@ impl Input<'_> {
 
     /// Returns the control that a press at a position activates.
     pub(crate) fn pressed_control(&self, at: usize) -> u64 {
-        self.sim.dom().nodes[self.sim.control(self.sim.labelled(at))].id
+        self.sim.dom().nodes[self.sim.control(self.sim.label_target(at))].id
     }
 
     /// Moves the focus to the element that a press at a position focuses. Returns false if that
@@ -82,7 +82,7 @@ impl Input<'_> {
     pub(crate) fn focus_around(&mut self, at: usize) -> bool {
         let dom = self.sim.dom();
         let focus =
-            dom.path(self.sim.labelled(at)).find(|&i| dom.nodes[i].states.contains(States::FOCUSABLE));
+            dom.path(self.sim.label_target(at)).find(|&i| dom.nodes[i].states.contains(States::FOCUSABLE));
         self.focus(focus.map(|i| dom.nodes[i].id))
     }
 

@@ -32,8 +32,8 @@ macro_rules! words {
             /// All words with their variants.
             pub(crate) const ALL: &[(&str, Self)] = &[$(($word, Self::$variant)),*];
 
-            pub(crate) fn named(word: &str) -> Option<Self> {
-                Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, said)| *said)
+            pub(crate) fn from_word(word: &str) -> Option<Self> {
+                Self::ALL.iter().find(|(known, _)| *known == word).map(|(_, variant)| *variant)
             }
         }
     };

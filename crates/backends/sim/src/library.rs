@@ -27,7 +27,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
 }
 
 /// Returns a built-in app, which is parsed once.
-pub(crate) fn embedded(name: &str) -> Option<Result<Arc<App>>> {
+pub(crate) fn embedded_app(name: &str) -> Option<Result<Arc<App>>> {
     static PARSED: [OnceLock<Result<Arc<App>>>; SOURCES.len()] = [const { OnceLock::new() }; SOURCES.len()];
     let at = SOURCES.iter().position(|(n, _)| *n == name)?;
     Some(
@@ -46,7 +46,7 @@ pub(crate) fn embedded(name: &str) -> Option<Result<Arc<App>>> {
 /// # Errors
 /// Returns `DEVICE_NOT_FOUND`, `IO`, or `INVALID_ARGS` for a file that is not an app.
 pub(crate) fn load(name: &str) -> Result<Arc<App>> {
-    if let Some(app) = embedded(name) {
+    if let Some(app) = embedded_app(name) {
         return app;
     }
     let path = Path::new(name);

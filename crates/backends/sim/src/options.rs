@@ -75,7 +75,7 @@ impl Options {
     /// Returns `POLICY_DENIED` for a file outside these folders.
     pub(crate) fn check_reachable(&self, roots: Option<&[PathBuf]>) -> Result<(), Error> {
         let Some(roots) = roots else { return Ok(()) };
-        let app = crate::library::embedded(&self.app).is_none().then(|| PathBuf::from(&self.app));
+        let app = crate::library::embedded_app(&self.app).is_none().then(|| PathBuf::from(&self.app));
         let mut files =
             app.iter().filter(|path| path.extension().is_some_and(|e| e == "toml")).chain(&self.log);
         match files.find(|path| !paths::is_within(path, roots)) {
@@ -129,7 +129,7 @@ impl Options {
                 "fault" => {
                     let words = || Fault::ALL.iter().map(|(word, _)| *word).collect::<Vec<_>>().join(", ");
                     let unknown = || format!("`fault={value}` is not one of {}", words());
-                    options.fault = Some(Fault::named(value).ok_or_else(unknown)?);
+                    options.fault = Some(Fault::from_word(value).ok_or_else(unknown)?);
                 }
                 _ => own.push(pair),
             }

@@ -42,21 +42,21 @@ fn attributes(dom: &Dom, at: usize) -> Vec<(String, String)> {
     out
 }
 
-fn escaped(text: &str) -> String {
+fn escape_html(text: &str) -> String {
     text.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;").replace('"', "&quot;")
 }
 
 fn markup(dom: &Dom, at: usize, out: &mut String) {
     let node = &dom.nodes[at];
     if node.is_text() {
-        out.push_str(&escaped(&node.name));
+        out.push_str(&escape_html(&node.name));
         return;
     }
     let tag = if node.document.is_some() { "html" } else { node.kind.tag };
     out.push('<');
     out.push_str(tag);
     for (name, value) in attributes(dom, at) {
-        out.push_str(&format!(" {name}=\"{}\"", escaped(&value)));
+        out.push_str(&format!(" {name}=\"{}\"", escape_html(&value)));
     }
     out.push('>');
     for child in dom.children(at) {

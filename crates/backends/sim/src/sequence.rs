@@ -43,7 +43,7 @@ impl Sequence<'_> {
         };
         if let Some((event, word)) = other {
             self.sim.log_received(at, word, "");
-            if !self.sim.disabled(at) {
+            if !self.sim.is_disabled(at) {
                 self.sim.dispatch_event(at, event);
             }
             return Ok(());
@@ -59,7 +59,7 @@ impl Sequence<'_> {
         }
         if count == 2
             && let Some(at) = self.sim.dom().find(id)
-            && !self.sim.disabled(at)
+            && !self.sim.is_disabled(at)
         {
             self.sim.log_received(at, "dblpress", "");
             self.sim.dispatch_event(at, Event::DoublePress);
@@ -70,7 +70,7 @@ impl Sequence<'_> {
     /// Performs one press: the focus moves at its start, the control is activated at its end.
     fn press_once(&mut self, at: usize) -> Result<(), ContentChanged> {
         let (id, control) = (self.sim.dom().nodes[at].id, self.sim.input().pressed_control(at));
-        let disabled = self.sim.disabled(at);
+        let disabled = self.sim.is_disabled(at);
         if !disabled && self.sim.input().focus_around(at) {
             self.watch.note_delivered();
             self.watch.check(self.sim)?;

@@ -202,7 +202,7 @@ async fn list_in(cx: &mut Cx, tree: &Tree, list: &SelectionList) -> Result<NodeI
 async fn read_choice(cx: &mut Cx, list: &SelectionList) -> Result<String> {
     let tree = capture::capture_app(cx, Origin::Internal).await?;
     let node = list_in(cx, &tree, list).await?;
-    Ok(shown(tree.node(node)))
+    Ok(displayed_choice(tree.node(node)))
 }
 
 /// Deselects the options that were not requested, in a multi-select list.
@@ -407,7 +407,7 @@ fn took(tree: &Tree, list: NodeId, options: &[NodeId], choice: &OptionMatch, bef
     }
     let same: Vec<NodeRef<'_>> =
         options.iter().map(|&o| tree.node(o)).filter(|o| o.name() == choice.name).collect();
-    let now = shown(tree.node(list));
+    let now = displayed_choice(tree.node(list));
     if same.iter().any(|o| on(*o)) || says(&now, &choice.name) || now != before {
         return SelectionState::Shown;
     }
@@ -421,7 +421,7 @@ fn on(option: NodeRef<'_>) -> bool {
 }
 
 /// Returns the choice that a list shows: its value and its text without its options.
-fn shown(list: NodeRef<'_>) -> String {
+fn displayed_choice(list: NodeRef<'_>) -> String {
     let inside = |n: &NodeRef<'_>| {
         n.ancestors().take_while(|a| a.id() != list.id()).all(|a| !is_option(a)) && !n.is(States::HIDDEN)
     };

@@ -59,7 +59,7 @@ pub(crate) fn check_context(
     session.note_notice(&client, tree, node, &changes);
     tracing::debug!(target = %target.without_pin(), ?changes, "the context changed");
     let by = if another { ", and another client has acted since" } else { "" };
-    let told = told(&changes);
+    let told = describe_changes(&changes);
     if policy == ContextPolicy::Warn {
         cx.warn(format!(
             "The context of {} has changed since you last looked{by}: {told}.",
@@ -211,7 +211,7 @@ pub(crate) fn effect_lines(effects: &[ContextChange]) -> Vec<String> {
 }
 
 /// Returns the changes as one clause for a notice.
-fn told(changes: &[ContextChange]) -> String {
+fn describe_changes(changes: &[ContextChange]) -> String {
     let mut sentences = sentences(changes);
     let more = sentences.len().saturating_sub(MAX_SPELLED_CHANGES);
     sentences.truncate(MAX_SPELLED_CHANGES);

@@ -213,14 +213,14 @@ async fn read_point(
     };
     let Some((handle, located)) = located else {
         if let Some((id, mark)) = shown {
-            veto(cx, opts, moved(id, x, y, &mark.meaning.to_string(), "nothing is there now"))?;
+            veto(cx, opts, moved_error(id, x, y, &mark.meaning.to_string(), "nothing is there now"))?;
         }
         return Ok((
             ActionTarget { point, description: format!("{x},{y}"), ..ActionTarget::default() },
             None,
         ));
     };
-    let node = described(located.tree.node(located.node));
+    let node = nearest_named(located.tree.node(located.node));
     let meaning = capture::meaning(cx, &located.tree, node.id())?;
     if let Some((id, mark)) = shown.clone() {
         let graded = cx.device()?.info().grade != IdentityGrade::None;
@@ -245,7 +245,7 @@ async fn read_point(
             None => Some(format!("{meaning} is there now")),
         };
         if let Some(now) = now {
-            veto(cx, opts, moved(id, x, y, &mark.meaning.to_string(), &now))?;
+            veto(cx, opts, moved_error(id, x, y, &mark.meaning.to_string(), &now))?;
             shown = None;
         }
     } else if let Some(picture) = &picture
@@ -253,7 +253,7 @@ async fn read_point(
         && !shows(cx, picture, pictured, &located.tree, acting).await?
     {
         let now = capture::meaning(cx, &located.tree, acting)?;
-        veto(cx, opts, moved(picture.id, x, y, "nothing to act on", &format!("{now} is there now")))?;
+        veto(cx, opts, moved_error(picture.id, x, y, "nothing to act on", &format!("{now} is there now")))?;
     }
     let words = format!("{meaning} at {x},{y}");
     act::check_node_enabled(cx, node, &words, opts)?;
@@ -349,7 +349,7 @@ fn acting(node: NodeRef<'_>) -> Option<NodeId> {
 }
 
 /// Creates the error for a screenshot that shows something else at the point.
-fn moved(id: u32, x: f64, y: f64, was: &str, now: &str) -> Error {
+fn moved_error(id: u32, x: f64, y: f64, was: &str, now: &str) -> Error {
     Error::stale_ref(format!("picture p{id} shows {was} at {x},{y}; {now}"))
         .hint("run `stickpin screenshot` to see what is there now; use a ref instead of a point, or `--force` to press what is there")
         .details(serde_json::json!({ "reason": "changed", "picture": format!("p{id}"), "was": was }))
@@ -357,7 +357,7 @@ fn moved(id: u32, x: f64, y: f64, was: &str, now: &str) -> Error {
 
 /// Returns the node that a person would name: the nearest one outwards that is actionable or has a
 /// name.
-fn described(node: NodeRef<'_>) -> NodeRef<'_> {
+fn nearest_named(node: NodeRef<'_>) -> NodeRef<'_> {
     std::iter::once(node)
         .chain(node.ancestors())
         .find(|n| n.is(States::ACTIONABLE) || (!n.is_text() && !n.name().is_empty()))

@@ -27,10 +27,10 @@ pub struct Chord {
 pub struct HeldModifiers(pub(crate) Modifiers);
 
 /// Parses the names of modifiers.
-fn held<'a>(words: impl Iterator<Item = &'a str>) -> Result<Modifiers> {
+fn parse_modifiers<'a>(words: impl Iterator<Item = &'a str>) -> Result<Modifiers> {
     let mut modifiers = Modifiers::default();
     for word in words.map(str::trim).filter(|word| !word.is_empty()) {
-        match named(word).as_deref() {
+        match key_name(word).as_deref() {
             Ok("Alt") => modifiers.alt = true,
             Ok("Control") => modifiers.control = true,
             Ok("Meta") => modifiers.meta = true,
@@ -51,29 +51,29 @@ impl TryFrom<String> for Chord {
             Some(before) => (before.strip_suffix('+').unwrap_or(before), "+"),
             None => trimmed.rsplit_once('+').unwrap_or(("", trimmed)),
         };
-        let modifiers = held(before.split('+'))?;
+        let modifiers = parse_modifiers(before.split('+'))?;
         let mut chars = key.chars();
         let key = match (chars.next(), chars.next()) {
             (Some(' '), None) => " ".to_owned(),
             (Some(c), None) if !c.is_control() => c.to_string(),
-            _ => named(key)?,
+            _ => key_name(key)?,
         };
         Ok(Self { modifiers, key })
     }
 }
 
-fn named(word: &str) -> Result<String> {
+fn key_name(word: &str) -> Result<String> {
     let mut aliases = ALIASES.split_ascii_whitespace().filter_map(|pair| pair.split_once('='));
     let alias = aliases.find(|(alias, _)| alias.eq_ignore_ascii_case(word)).map(|(_, name)| name);
     let name = alias.or_else(|| key_names().find(|n| n.eq_ignore_ascii_case(word)));
     match name {
         Some("Space") => Ok(" ".to_owned()),
         Some(name) => Ok(name.to_owned()),
-        None => Err(unknown("key", word, key_names())),
+        None => Err(unknown_word_error("key", word, key_names())),
     }
 }
 
-fn unknown<'a>(what: &str, word: &str, known: impl Iterator<Item = &'a str>) -> Error {
+fn unknown_word_error<'a>(what: &str, word: &str, known: impl Iterator<Item = &'a str>) -> Error {
     let near =
         crate::api::schema::nearest(word, known).map(|n| format!("did you mean {n}? ")).unwrap_or_default();
     Error::invalid_args(format!("{} is not a {what}", quote(word)))
@@ -84,7 +84,7 @@ impl TryFrom<String> for HeldModifiers {
     type Error = Error;
 
     fn try_from(text: String) -> Result<Self> {
-        held(text.split(['+', ','])).map(Self)
+        parse_modifiers(text.split(['+', ','])).map(Self)
     }
 }
 

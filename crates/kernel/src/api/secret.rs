@@ -136,7 +136,7 @@ fn alike(text: &str, from: usize, form: &str) -> (usize, usize) {
         let rest = &text[at..];
         let taken = match rest.chars().next() {
             Some(same) if same == c => Some(c.len_utf8()),
-            Some('%') => encoded(rest, c),
+            Some('%') => percent_encoded_len(rest, c),
             Some('+') if c == ' ' => Some(1),
             _ => None,
         };
@@ -147,7 +147,7 @@ fn alike(text: &str, from: usize, form: &str) -> (usize, usize) {
 }
 
 /// Returns the length of the percent-encoded form of `c` at the start of a text.
-fn encoded(text: &str, c: char) -> Option<usize> {
+fn percent_encoded_len(text: &str, c: char) -> Option<usize> {
     let mut buffer = [0; 4];
     let bytes = c.encode_utf8(&mut buffer).as_bytes();
     let mut at = 0;

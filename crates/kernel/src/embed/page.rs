@@ -82,7 +82,7 @@ impl<C: Command<Output: Listing>> Answer<C> {
         let listed: Vec<(RefToken, &str)> = self.output.lines().into_iter().filter_map(with_ref).collect();
         let found: Vec<_> = listed.iter().filter(|(_, line)| is_named(line, name)).collect();
         match found[..] {
-            [&(token, _)] => self.pinned(token),
+            [&(token, _)] => self.pinned_ref(token),
             [] => {
                 let wanted = name.to_lowercase();
                 let near: Vec<_> =
@@ -107,11 +107,11 @@ impl<C: Command<Output: Listing>> Answer<C> {
     /// Returns `INTERNAL` when the response issued none of them.
     pub fn elements(&self) -> Result<Vec<(RefTarget, &str)>> {
         let listed = self.output.lines().into_iter().filter_map(with_ref);
-        listed.map(|(token, line)| Ok((self.pinned(token)?, line))).collect()
+        listed.map(|(token, line)| Ok((self.pinned_ref(token)?, line))).collect()
     }
 
     /// Adds the pin of this response to a ref that it issued.
-    fn pinned(&self, token: RefToken) -> Result<RefTarget> {
+    fn pinned_ref(&self, token: RefToken) -> Result<RefTarget> {
         let Some(generation) = self.response.refs_generation else {
             return Err(Error::internal(format!("{token} is listed but was not issued")));
         };

@@ -63,7 +63,7 @@ impl OpenSession {
         status.label.clone_from(&info.label);
         status.idle_timeout = self.idle_timeout;
         status.generation = self.session.generation().map(|g| g.get());
-        status.focused = self.focused();
+        status.focused = self.focused_ref();
         status.recorded = self.recorder.is_some();
         if let Some(Page { url, title, .. }) = &self.page {
             status.url.clone_from(url);
@@ -72,7 +72,7 @@ impl OpenSession {
     }
 
     /// Returns the innermost focused element of the stored tree that has a ref.
-    fn focused(&self) -> Option<RefToken> {
+    fn focused_ref(&self) -> Option<RefToken> {
         let (tree, pin) = (self.session.tree()?, self.session.generation()?);
         let innermost = tree.nodes().rev().find(|node| node.is(States::FOCUSED))?;
         let around = innermost.ancestors().filter(|node| node.is(States::FOCUSED));

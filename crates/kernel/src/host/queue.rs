@@ -145,7 +145,7 @@ pub(crate) fn not_open_error(name: &str) -> Error {
         .hint("run `stickpin open URL`, or `stickpin session list` to see what is open")
 }
 
-pub(crate) fn lost(name: &str) -> Error {
+pub(crate) fn lost_app_error(name: &str) -> Error {
     Error::backend_lost(format!("the app of session `{name}` no longer responds"))
         .hint("open it again; this starts a new lifetime")
 }
@@ -238,7 +238,7 @@ impl SessionTask {
         reply: oneshot::Sender<Result<Checkout>>,
     ) -> Result<Option<Box<OpenSession>>, NotReturned> {
         let (wanted, wanted_again) = (CancellationToken::new(), CancellationToken::new());
-        self.tell(&wanted, &wanted_again);
+        self.notify_borrower(&wanted, &wanted_again);
         let (back, mut returned) = oneshot::channel();
         if let Err(Ok(checkout)) = reply.send(Ok(Checkout {
             session: live,
@@ -254,14 +254,14 @@ impl SessionTask {
                 returned = &mut returned => return returned.map(|ReturnedSession(live)| live).map_err(|_| NotReturned),
                 Some(ask) = self.inbox.recv() => {
                     self.sort(ask);
-                    self.tell(&wanted, &wanted_again);
+                    self.notify_borrower(&wanted, &wanted_again);
                 }
             }
         }
     }
 
     /// Notifies the borrower which kinds of requests are queued.
-    fn tell(&self, wanted: &CancellationToken, wanted_again: &CancellationToken) {
+    fn notify_borrower(&self, wanted: &CancellationToken, wanted_again: &CancellationToken) {
         let waits = |position: Position| !self.waiting[position as usize].is_empty();
         if waits(Position::First) || waits(Position::Next) {
             wanted.cancel();
@@ -280,7 +280,7 @@ impl SessionTask {
         }
         for reply in self.waiting.iter_mut().flat_map(|queue| queue.drain(..)) {
             // The requester may be gone.
-            drop(reply.send(Err(lost(&self.name))));
+            drop(reply.send(Err(lost_app_error(&self.name))));
         }
         TaskEnd::Lost(live)
     }

@@ -132,7 +132,7 @@ pub(crate) async fn capture_unstored(cx: &mut Cx) -> Result<Arc<Tree>> {
 pub(crate) fn issue(cx: &mut Cx, nodes: &[NodeId]) -> Result<Vec<Ref>> {
     let client = cx.client_id();
     let refs = cx.open_session()?.session.issue(&client, nodes);
-    issued(cx, refs)
+    note_issued(cx, refs)
 }
 
 /// Issues refs in a response that shows the stored tree in full.
@@ -143,10 +143,10 @@ pub(crate) fn issue_in_full(cx: &mut Cx, nodes: &[NodeId]) -> Result<Vec<Ref>> {
     let client = cx.client_id();
     let refs = cx.open_session()?.session.issue_in_full(&client, nodes);
     cx.envelope.full |= refs.is_ok();
-    issued(cx, refs)
+    note_issued(cx, refs)
 }
 
-fn issued(cx: &mut Cx, refs: Result<Vec<Ref>, NumberError>) -> Result<Vec<Ref>> {
+fn note_issued(cx: &mut Cx, refs: Result<Vec<Ref>, NumberError>) -> Result<Vec<Ref>> {
     let refs = refs.map_err(|e| {
         let full = matches!(&e, NumberError::Storage { full: true, .. });
         let code = if full { ErrorCode::StorageFull } else { ErrorCode::Io };

@@ -46,7 +46,7 @@ pub(crate) fn receipt_lines(notices: &[Notice], changed: bool, effects: Vec<Stri
             Notice::TabOpened { id, what } => (5, format!("opened {} {}", escape(id, 16), quote_url(what))),
             Notice::TabClosed { id } => (5, format!("closed {}", escape(id, 16))),
             Notice::Appeared { what, name } => (5, format!("opened {}", what.describe(name))),
-            Notice::Disappeared { what, name } => (5, left(*what, name)),
+            Notice::Disappeared { what, name } => (5, describe_closed(*what, name)),
             Notice::ComponentMissing { what } => (5, escape(what, MAX_MISSING_CHARS)),
             Notice::NavigationStarted { url } => (0, format!("going to {} (still loading)", quote_url(url))),
             Notice::RequestObserved { method, url, status: None } => {
@@ -104,7 +104,7 @@ pub(crate) fn describe_console_error(text: &str) -> String {
     format!("console error {}", quote(text))
 }
 
-fn left(what: DesktopObject, name: &str) -> String {
+fn describe_closed(what: DesktopObject, name: &str) -> String {
     format!("closed {}", what.describe(name))
 }
 
@@ -112,7 +112,7 @@ fn left(what: DesktopObject, name: &str) -> String {
 /// action.
 pub(crate) fn describe_device_notice(notice: &Notice) -> Option<String> {
     match notice {
-        Notice::Disappeared { what, name } => Some(left(*what, name)),
+        Notice::Disappeared { what, name } => Some(describe_closed(*what, name)),
         Notice::ComponentMissing { what } => Some(escape(what, MAX_MISSING_CHARS)),
         _ => None,
     }

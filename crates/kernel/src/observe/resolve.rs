@@ -51,7 +51,7 @@ impl ResolvedTarget {
 /// Returns `REF_NOT_FOUND` or `STALE_REF`.
 pub(crate) fn resolve_ref(cx: &mut Cx, target: RefTarget) -> Result<ResolvedTarget> {
     let resolved = standing(cx, target)?;
-    usable(cx, target, resolved)
+    require_usable(cx, target, resolved)
 }
 
 /// Resolves a ref for an action. Captures first if the element was gone at the last capture,
@@ -62,12 +62,16 @@ pub(crate) async fn resolve_ref_for_action(cx: &mut Cx, target: RefTarget) -> Re
         capture::capture_app(cx, Origin::Internal).await?;
         resolved = standing(cx, target)?;
     }
-    usable(cx, target, resolved)
+    require_usable(cx, target, resolved)
 }
 
-fn usable(cx: &mut Cx, target: RefTarget, resolved: Result<Resolved, RefFault>) -> Result<ResolvedTarget> {
+fn require_usable(
+    cx: &mut Cx,
+    target: RefTarget,
+    resolved: Result<Resolved, RefFault>,
+) -> Result<ResolvedTarget> {
     match resolved {
-        Ok(resolved) => Ok(found(cx, target, resolved)),
+        Ok(resolved) => Ok(resolved_target(cx, target, resolved)),
         Err(fault) => Err(ref_error(cx, fault)?),
     }
 }
@@ -85,7 +89,7 @@ pub(crate) fn token_of(cx: &Cx, target: RefTarget) -> RefToken {
 /// Resolves a ref and accepts an element whose meaning has changed (`--allow-changed`).
 pub(crate) fn resolve_changed_ref(cx: &mut Cx, target: RefTarget) -> Result<ResolvedTarget> {
     match standing(cx, target)? {
-        Ok(resolved) => Ok(found(cx, target, resolved)),
+        Ok(resolved) => Ok(resolved_target(cx, target, resolved)),
         Err(RefFault::Ended {
             reason: EndReason::Changed | EndReason::Unproven, now: Some(node), ..
         }) => {
@@ -113,7 +117,7 @@ pub(crate) fn note_standings<'t>(cx: &mut Cx, targets: impl IntoIterator<Item = 
         if let Target::Ref(r) = target
             && let Ok(resolved) = standing(cx, *r)?
         {
-            found(cx, *r, resolved);
+            resolved_target(cx, *r, resolved);
         }
     }
     Ok(())
@@ -150,10 +154,10 @@ pub(crate) fn resolve_after_capture(cx: &mut Cx, target: RefTarget) -> Result<Re
     if let Ok(Resolved { standing: Standing::Live, warning, .. }) = &mut resolved {
         *warning = None;
     }
-    usable(cx, target, resolved)
+    require_usable(cx, target, resolved)
 }
 
-fn found(cx: &mut Cx, target: RefTarget, resolved: Resolved) -> ResolvedTarget {
+fn resolved_target(cx: &mut Cx, target: RefTarget, resolved: Resolved) -> ResolvedTarget {
     let first = !cx.envelope.judged_refs.contains(&target.without_pin());
     if first {
         cx.envelope.judged_refs.push(target.without_pin());
@@ -228,7 +232,7 @@ pub(crate) async fn resolve_element(cx: &mut Cx, target: &Target) -> Result<(Arc
     let found = match target {
         Target::Ref(r) => {
             let (_, resolved) = look_for(cx, *r).await?;
-            usable(cx, *r, resolved)?
+            require_usable(cx, *r, resolved)?
         }
         Target::Selector(s) => resolve_selector(cx, s).await?,
         Target::Point { .. } => return Err(no_point(target)),
@@ -306,16 +310,16 @@ pub(crate) fn ref_error(cx: &mut Cx, fault: RefFault) -> Result<Error> {
         _ => None,
     };
     let modal = tree.nodes().find(|n| is_hidden && n.is(States::MODAL)).map(|n| n.id());
-    let behind = named(cx, &tree, modal)?;
-    let now = named(cx, &tree, now)?;
+    let behind = describe_node(cx, &tree, modal)?;
+    let now = describe_node(cx, &tree, now)?;
     let (reason, (what, next)) = match is_hidden {
-        true => (EndReason::Gone, hidden(r#ref, behind.as_ref(), now.as_ref())),
+        true => (EndReason::Gone, explain_hidden(r#ref, behind.as_ref(), now.as_ref())),
         false => {
             let with = match handle.filter(|_| reason == EndReason::Gone) {
                 Some(handle) => cx.device()?.lifecycle().and_then(|life| life.gone_with(handle)),
                 None => None,
             };
-            (reason, stale(reason, now.as_ref(), with))
+            (reason, explain_stale(reason, now.as_ref(), with))
         }
     };
     let was = was.as_ref().map(Meaning::to_string);
@@ -338,13 +342,17 @@ pub(crate) fn ref_error(cx: &mut Cx, fault: RefFault) -> Result<Error> {
 }
 
 /// Returns the ref and the description of a node of the stored tree, if there is one.
-fn named(cx: &mut Cx, tree: &Tree, node: Option<NodeId>) -> Result<Option<(Ref, String)>> {
+fn describe_node(cx: &mut Cx, tree: &Tree, node: Option<NodeId>) -> Result<Option<(Ref, String)>> {
     Ok(capture::issue_described(cx, tree, node.as_slice())?.pop())
 }
 
 /// Describes an element that is connected but hidden, and the next step. Nobody could act on it
 /// now.
-fn hidden(r#ref: Ref, behind: Option<&(Ref, String)>, now: Option<&(Ref, String)>) -> (String, String) {
+fn explain_hidden(
+    r#ref: Ref,
+    behind: Option<&(Ref, String)>,
+    now: Option<&(Ref, String)>,
+) -> (String, String) {
     let (mut what, mut next) = match behind {
         Some((dialog, line)) => (
             format!("it is hidden now, perhaps behind {line}"),
@@ -363,7 +371,7 @@ fn hidden(r#ref: Ref, behind: Option<&(Ref, String)>, now: Option<&(Ref, String)
 }
 
 /// Describes the element of an ended ref, and the next step. `with` names what removed it.
-fn stale(reason: EndReason, now: Option<&(Ref, String)>, with: Option<String>) -> (String, String) {
+fn explain_stale(reason: EndReason, now: Option<&(Ref, String)>, with: Option<String>) -> (String, String) {
     let gone = with.map_or_else(|| "it is gone".to_owned(), |with| format!("it is gone with {with}"));
     match (reason, now) {
         (EndReason::Changed, Some((new, line))) => (
@@ -431,8 +439,8 @@ mod tests {
 
     #[test]
     fn what_a_cut_capture_lacks_is_not_called_gone() {
-        let (what, _) = stale(EndReason::Unproven, None, None);
+        let (what, _) = explain_stale(EndReason::Unproven, None, None);
         assert_eq!(what, "it cannot be proven to be the same element");
-        assert_eq!(stale(EndReason::Gone, None, None).0, "it is gone");
+        assert_eq!(explain_stale(EndReason::Gone, None, None).0, "it is gone");
     }
 }

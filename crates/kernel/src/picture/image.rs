@@ -286,7 +286,7 @@ impl Image {
         if inside { self.rgb.get(at..at + 3) } else { None }
     }
 
-    fn put(&mut self, x: i64, y: i64, color: [u8; 3]) {
+    fn set_pixel(&mut self, x: i64, y: i64, color: [u8; 3]) {
         if (0..i64::from(self.width)).contains(&x) && (0..i64::from(self.height)).contains(&y) {
             let at = 3 * (y as usize * self.width as usize + x as usize);
             self.rgb[at..at + 3].copy_from_slice(&color);
@@ -297,7 +297,7 @@ impl Image {
     pub(crate) fn fill(&mut self, x: i64, y: i64, width: u32, height: u32, color: [u8; 3]) {
         for dy in 0..i64::from(height) {
             for dx in 0..i64::from(width) {
-                self.put(x + dx, y + dy, color);
+                self.set_pixel(x + dx, y + dy, color);
             }
         }
     }
@@ -317,7 +317,7 @@ impl Image {
             let glyph = BASIC_LEGACY.get(c as usize).copied().unwrap_or_default();
             for (dy, row) in (0i64..).zip(glyph) {
                 for dx in (0i64..8).filter(|dx| row & (1 << dx) != 0) {
-                    self.put(x + i * i64::from(CELL) + dx, y + dy, color);
+                    self.set_pixel(x + i * i64::from(CELL) + dx, y + dy, color);
                 }
             }
         }

@@ -22,7 +22,7 @@ pub(super) fn new_command(
     redactor: &CommandRedactor,
 ) -> NewCommand {
     let args_raw = Arguments::new(input, redactor);
-    let (resolved, ref_pins) = resolved(cx, definition, input);
+    let (resolved, ref_pins) = resolve_arguments(cx, definition, input);
     NewCommand {
         verb: definition.spec.name.to_owned(),
         args_resolved: match resolved == *input {
@@ -38,7 +38,7 @@ pub(super) fn new_command(
 /// Returns the arguments with absolute paths, and with selectors in place of refs: what each ref
 /// means, without the tree that proves it. An argument that cannot be resolved stays as it is; the
 /// command reports why. Also returns the refs with their pins.
-fn resolved(
+fn resolve_arguments(
     cx: &mut Cx,
     definition: &CommandDefinition,
     input: &Map<String, Value>,

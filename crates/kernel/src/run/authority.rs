@@ -170,7 +170,7 @@ impl Lifetime {
     }
 
     /// Returns the right to record the events of this lifetime.
-    pub(crate) fn admitted(&self) -> Admitted {
+    pub(crate) fn admission(&self) -> Admitted {
         Admitted { session: Arc::clone(&self.session), who: self.who.clone(), turn: None }
     }
 }

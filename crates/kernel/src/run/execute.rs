@@ -75,7 +75,7 @@ async fn run_unlogged(
     cx: &mut Cx,
 ) -> Result<Box<dyn ErasedOutput>> {
     cx.check()?;
-    able(entry, cx)?;
+    check_capabilities(entry, cx)?;
     prepared.run(cx).await
 }
 
@@ -96,12 +96,12 @@ async fn run(
     {
         return Err(crate::observe::capture::dialog_error(&dialog));
     }
-    able(entry, cx)?;
+    check_capabilities(entry, cx)?;
     // A command that does not act on the page works in any tab.
     let (effect, mut input) = (prepared.effect, std::mem::take(&mut prepared.input));
     let acts = effect == Effect::Mutates && !entry.spec.despite_dialog;
     match navigation::process_ended_tabs(cx) {
-        Some(moved) if acts => return Err(elsewhere(&moved)),
+        Some(moved) if acts => return Err(ended_tab_error(&moved)),
         Some(moved) => cx.warn(format!("Note: {moved}.")),
         None => {}
     }
@@ -144,7 +144,7 @@ fn keep_receipt(cx: &mut Cx) {
 }
 
 /// Checks that the device supports what the command needs.
-fn able(entry: &Entry, cx: &mut Cx) -> Result<()> {
+fn check_capabilities(entry: &Entry, cx: &mut Cx) -> Result<()> {
     let Ok(live) = cx.open_session() else { return Ok(()) };
     let can = live.device.capabilities();
     match entry.spec.needs.iter().all(|need| can.contains(need)) {
@@ -154,7 +154,7 @@ fn able(entry: &Entry, cx: &mut Cx) -> Result<()> {
 }
 
 /// Creates the error for a command whose tab is gone. Nothing was done in another tab.
-fn elsewhere(moved: &str) -> Error {
+fn ended_tab_error(moved: &str) -> Error {
     Error::device_not_found(format!("{moved}; nothing was done there"))
         .hint("run `stickpin snapshot -i` to see it, or `stickpin tab list` to list the tabs")
 }

@@ -47,7 +47,7 @@ pub(super) fn export(flow: &ExportScript<'_>, notes: &mut Vec<Note>) -> String {
     out.push(format!("test({}, async ({{ page }}) => {{", string(&flow.name)));
     out.extend(flow.script.context("timeout").map(|ms| format!("  test.setTimeout({ms});")));
     out.extend(header);
-    out.extend(indented(&body));
+    out.extend(indent(&body));
     out.push("});".to_owned());
     let mut text = out.join("\n");
     text.push('\n');
@@ -77,7 +77,7 @@ struct PlaywrightWriter<'f> {
 
 type Lines = Result<Vec<String>, String>;
 
-fn indented(lines: &[String]) -> impl Iterator<Item = String> {
+fn indent(lines: &[String]) -> impl Iterator<Item = String> {
     lines.iter().map(|line| format!("  {line}"))
 }
 
@@ -139,7 +139,7 @@ impl FormatWriter for PlaywrightWriter<'_> {
             }
             Block::Retry(times) => {
                 let head = vec![format!("for (let left{n} = {times}; left{n} > 0; left{n} -= 1) {{")];
-                let try_lines: Vec<String> = [vec!["try {".to_owned()], indented(&body).collect()].concat();
+                let try_lines: Vec<String> = [vec!["try {".to_owned()], indent(&body).collect()].concat();
                 let catch_lines = ["  break;", "} catch (error) {"].map(str::to_owned);
                 let throw_lines = [format!("  if (left{n} === 1) throw error;"), "}".to_owned()];
                 (head, [try_lines, catch_lines.to_vec(), throw_lines.to_vec()].concat(), vec!["}"])
@@ -156,7 +156,7 @@ impl FormatWriter for PlaywrightWriter<'_> {
                 (vec![head], body, vec!["}"])
             }
         };
-        Ok(before.into_iter().chain(indented(&body)).chain(after.into_iter().map(str::to_owned)).collect())
+        Ok(before.into_iter().chain(indent(&body)).chain(after.into_iter().map(str::to_owned)).collect())
     }
 }
 

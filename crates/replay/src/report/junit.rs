@@ -27,7 +27,7 @@ fn test_case(file: &FileReport) -> TestCase {
         Outcome::Passed => TestCaseStatus::success(),
         Outcome::Flaky => {
             let mut status = TestCaseStatus::success();
-            status.add_reruns(failed(&file.attempts).map(test_rerun));
+            status.add_reruns(failed_attempts(&file.attempts).map(test_rerun));
             status
         }
         Outcome::Failed | Outcome::Broken => {
@@ -39,7 +39,7 @@ fn test_case(file: &FileReport) -> TestCase {
                 status.set_description(describe_divergence(divergence));
             }
             let before = file.attempts.len().saturating_sub(1);
-            status.add_reruns(failed(&file.attempts[..before]).map(test_rerun));
+            status.add_reruns(failed_attempts(&file.attempts[..before]).map(test_rerun));
             status
         }
     };
@@ -48,7 +48,7 @@ fn test_case(file: &FileReport) -> TestCase {
     case
 }
 
-fn failed(attempts: &[Attempt]) -> impl Iterator<Item = &Attempt> {
+fn failed_attempts(attempts: &[Attempt]) -> impl Iterator<Item = &Attempt> {
     attempts.iter().filter(|attempt| matches!(attempt.outcome, Outcome::Failed | Outcome::Broken))
 }
 

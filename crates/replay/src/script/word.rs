@@ -17,7 +17,7 @@ pub(super) fn is_space(c: char) -> bool {
 pub(super) fn read(line: &str, at: usize) -> Result<(Template, usize), LineError> {
     let (chars, length) = match line[at..].chars().next() {
         Some(quote @ ('"' | '\'')) => in_quotes(line, at, quote)?,
-        _ => unquoted(line, at)?,
+        _ => read_bare_word(line, at)?,
     };
     let end = at + length;
     if end < line.len() && !line[end..].starts_with(is_space) {
@@ -40,7 +40,7 @@ fn in_quotes(line: &str, at: usize, quote: char) -> Result<(Vec<WordChar>, usize
     while let Some((i, c)) = chars.next() {
         letters.push(match c {
             c if c == quote => return Ok((letters, i + 1)),
-            '\\' if quote == '"' => (escaped(&mut chars, at)?, true),
+            '\\' if quote == '"' => (read_escape(&mut chars, at)?, true),
             '\\' => match chars.next_if(|(_, c)| matches!(c, '\'' | '$')) {
                 Some((_, c)) => (c, true),
                 None => ('\\', false),
@@ -63,7 +63,7 @@ fn unclosed_quote(at: usize) -> LineError {
 }
 
 /// Reads the escape after a backslash in double quotes. The word begins at `at`.
-fn escaped(chars: &mut Peekable<CharIndices<'_>>, at: usize) -> Result<char, LineError> {
+fn read_escape(chars: &mut Peekable<CharIndices<'_>>, at: usize) -> Result<char, LineError> {
     let (i, c) = chars.next().ok_or_else(|| unclosed_quote(at))?;
     Ok(match c {
         '"' | '\\' | '/' | '$' => c,
@@ -101,7 +101,7 @@ fn unicode_escape(chars: &mut Peekable<CharIndices<'_>>) -> Option<char> {
 
 /// Reads up to a space that is neither in double quotes nor in a variable. Quotes inside the word
 /// are part of it: `label="Sign in"` is a selector.
-fn unquoted(line: &str, at: usize) -> Result<(Vec<WordChar>, usize), LineError> {
+fn read_bare_word(line: &str, at: usize) -> Result<(Vec<WordChar>, usize), LineError> {
     let mut letters = Vec::new();
     let input = &line[at..];
     let (mut rest, mut quoted, mut variable) = (input, false, false);

@@ -36,14 +36,14 @@ pub(crate) fn find(paths: &[PathArg], caller: &Caller) -> Result<Vec<PathBuf>> {
             find_by_pattern(&resolved, path, &mut matches)?;
         }
         if matches.is_empty() {
-            return Err(nothing_found(path, &resolved));
+            return Err(nothing_found_error(path, &resolved));
         }
         found.extend(matches);
     }
     Ok(found.into_iter().map(|path| caller.relative_path(&path)).collect())
 }
 
-fn nothing_found(path: &str, resolved: &Path) -> Error {
+fn nothing_found_error(path: &str, resolved: &Path) -> Error {
     let mut message = format!("{} matches no script", quote(path));
     if resolved != Path::new(path) {
         message.push_str(&format!(" (resolved to {})", escape(&resolved.to_string_lossy(), 300)));

@@ -248,7 +248,7 @@ impl Expr {
     fn parse_binary(lexer: &mut Lexer<'_>, min: u8) -> Result<Self, String> {
         let mut left = Self::parse_operand(lexer)?;
         while let Token::Op(word) | Token::Word(word) = lexer.peek()?
-            && let Some(operator) = Function::named(word)
+            && let Some(operator) = Function::from_word(word)
             && let Some(precedence) = operator.precedence().filter(|precedence| *precedence >= min)
         {
             lexer.next()?;
@@ -290,7 +290,7 @@ impl Expr {
         if !lexer.take("(")? {
             return Ok(Self::Var(name.into()));
         }
-        let function = Function::named(name).filter(|function| function.is_called());
+        let function = Function::from_word(name).filter(|function| function.is_called());
         let function = function.ok_or_else(|| format!("`{name}` is not a function"))?;
         let mut parameters =
             function.signature().split(' ').filter(|parameter| !parameter.is_empty()).peekable();

@@ -44,7 +44,7 @@ impl<'s> Lexer<'s> {
         let s = self.rest;
         let Some(c) = s.chars().next() else { return Ok(Token::End) };
         let (token, len) = if c == '\'' || c == '"' {
-            let inner = quoted(s, c)?;
+            let inner = text_in_quotes(s, c)?;
             (Token::Text(inner), inner.len() + 2)
         } else if c.is_ascii_digit() {
             let len = s.find(|c: char| !c.is_ascii_digit()).unwrap_or(s.len());
@@ -93,7 +93,7 @@ impl<'s> Lexer<'s> {
 }
 
 /// Returns the inside of the quoted text at the start of `s`. Quotes inside `{...}` do not end it.
-fn quoted(s: &str, quote: char) -> Result<&str, String> {
+fn text_in_quotes(s: &str, quote: char) -> Result<&str, String> {
     let mut depth = 0usize;
     for (at, c) in s.char_indices().skip(1) {
         match c {

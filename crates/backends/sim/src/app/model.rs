@@ -133,7 +133,7 @@ impl App {
             lists.insert(list.clone(), records?);
         }
         for (list, generate) in &raw.generate {
-            lists.insert(list.clone(), generated(list, generate)?);
+            lists.insert(list.clone(), generate_records(list, generate)?);
         }
         let app = Self {
             name: name.into(),
@@ -153,7 +153,7 @@ impl App {
     /// Returns the screen for a path, with the values that its pattern captures. Patterns with
     /// fewer captures win.
     pub(crate) fn route(&self, path: &str) -> Option<(&Screen, Vec<(String, Value)>)> {
-        let candidates = self.screens.iter().filter_map(|s| Some((s, matched(&s.url, path)?)));
+        let candidates = self.screens.iter().filter_map(|s| Some((s, match_path(&s.url, path)?)));
         candidates.min_by_key(|(_, captured)| captured.len())
     }
 }
@@ -171,7 +171,7 @@ pub(crate) fn captured_names(pattern: &str) -> impl Iterator<Item = &str> {
     pattern.split('/').filter_map(|part| part.strip_prefix(':'))
 }
 
-fn matched(pattern: &str, path: &str) -> Option<Vec<(String, Value)>> {
+fn match_path(pattern: &str, path: &str) -> Option<Vec<(String, Value)>> {
     let (mut wanted, mut given) = (pattern.split('/'), path.split('/'));
     let mut captured = Vec::new();
     loop {
@@ -200,7 +200,7 @@ where
 }
 
 /// Returns records generated from templates over `n`, which counts from 1.
-fn generated(list: &str, generate: &Generate) -> Result<Vec<FieldValues>, String> {
+fn generate_records(list: &str, generate: &Generate) -> Result<Vec<FieldValues>, String> {
     let mut templates: Vec<(Arc<str>, Expr)> = Vec::new();
     for (name, v) in &generate.fields {
         let expr = match v {

@@ -90,10 +90,10 @@ struct SourceLine<'s> {
 impl Parser<'_> {
     /// Parses one view.
     pub(crate) fn parse(&mut self, source: &str) -> Result<Vec<ViewLine>, String> {
-        self.nested(source, 0)
+        self.parse_nested(source, 0)
     }
 
-    fn nested(&mut self, source: &str, depth: u8) -> Result<Vec<ViewLine>, String> {
+    fn parse_nested(&mut self, source: &str, depth: u8) -> Result<Vec<ViewLine>, String> {
         if depth > 8 {
             return Err("parts include one another without end".into());
         }
@@ -146,7 +146,7 @@ impl Parser<'_> {
             "use" => {
                 let name = lexer.word()?;
                 let part = self.parts.get(name).ok_or_else(|| format!("there is no part `{name}`"))?;
-                out.extend(self.nested(part, depth + 1)?);
+                out.extend(self.parse_nested(part, depth + 1)?);
                 lexer.end()
             }
             "if" => {
@@ -225,7 +225,7 @@ fn element(tpl: u32, kind: &'static Kind, rest: &str, children: Vec<ViewLine>) -
 fn set(e: &mut Element, name: &str, is_flag: bool, lexer: &mut Lexer<'_>) -> Result<(), String> {
     if let Some(mark) = name.strip_prefix('#') {
         e.props.push((Prop::Mark, Expr::template(mark)?));
-    } else if let Some(event) = Event::named(name) {
+    } else if let Some(event) = Event::from_word(name) {
         e.handlers.push((event, Expr::handler(lexer)?));
     } else if name == "bind" {
         e.props.push((Prop::Bind, Expr::parse_place(lexer)?));
@@ -235,7 +235,7 @@ fn set(e: &mut Element, name: &str, is_flag: bool, lexer: &mut Lexer<'_>) -> Res
             e.states.push((states, value));
         } else if let Some(attr) = attr(name) {
             e.attrs.push((attr, value));
-        } else if let Some(prop) = Prop::named(name) {
+        } else if let Some(prop) = Prop::from_word(name) {
             e.props.push((prop, value));
         } else {
             return Err(format!("`{name}` is not a property of an element"));

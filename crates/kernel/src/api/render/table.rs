@@ -47,7 +47,7 @@ pub(super) fn lines(rows: &[Vec<Cell>], gap: &str, terminal: Option<u16>) -> Vec
     let widths = column_widths(rows, usize::from(terminal));
     let line = |row: &Vec<Cell>| {
         let cells = row.iter().zip(&widths).filter(|(_, width)| **width > 0);
-        let line: Vec<String> = cells.map(|(cell, &width)| padded(cell, width)).collect();
+        let line: Vec<String> = cells.map(|(cell, &width)| pad_cell(cell, width)).collect();
         line.join(COLUMN_GAP).trim_end().to_owned()
     };
     rows.iter().map(line).collect()
@@ -76,7 +76,7 @@ fn column_widths(rows: &[Vec<Cell>], terminal: usize) -> Vec<usize> {
 }
 
 /// Pads a cell with spaces to a width, or cuts it with `…`. Quoted text keeps its closing quote.
-fn padded(cell: &Cell, width: usize) -> String {
+fn pad_cell(cell: &Cell, width: usize) -> String {
     let text = cell.text();
     let mut shown = text.to_owned();
     if cell.width() > width {

@@ -36,7 +36,7 @@ impl Command for Drag {
         resolve::note_standings(cx, [&self.source, &self.destination])?;
         let mut attempts = FailedAttempts::default();
         let (source, destination) = loop {
-            let (source, destination, to) = self.aimed(cx).await?;
+            let (source, destination, to) = self.aim_at_both_ends(cx).await?;
             outcome::begin_action(cx, &source).await?;
             let action = Action::Drag {
                 from: source.point,
@@ -57,7 +57,7 @@ impl Command for Drag {
 
 impl Drag {
     /// Aims at both ends and returns their current state with the drop point.
-    async fn aimed(&self, cx: &mut Cx) -> Result<(ActionTarget, ActionTarget, (f64, f64))> {
+    async fn aim_at_both_ends(&self, cx: &mut Cx) -> Result<(ActionTarget, ActionTarget, (f64, f64))> {
         let opts = self.action_options();
         let before = match &self.destination {
             Target::Point { .. } => cx.device()?.scroll_offset().await?,
@@ -95,14 +95,14 @@ impl Drag {
             to = rect.map_or(to, stickpin_tree::Rect::center);
         }
         if cx.device()?.element_at(to.0, to.1).await?.is_none() {
-            return Err(apart(&source, &destination));
+            return Err(too_far_apart_error(&source, &destination));
         }
         Ok((source, destination, to))
     }
 }
 
 /// Creates the error for two ends that do not fit into the viewport together.
-fn apart(source: &ActionTarget, destination: &ActionTarget) -> Error {
+fn too_far_apart_error(source: &ActionTarget, destination: &ActionTarget) -> Error {
     Error::element_offscreen(format!(
         "{} and {} are not in view at the same time",
         destination.description, source.description

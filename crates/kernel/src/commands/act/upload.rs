@@ -54,7 +54,7 @@ impl Command for Upload {
                     continue;
                 }
             };
-            match give(cx, &input, &files, &ready, Some(&ready)).await {
+            match upload_to_input(cx, &input, &files, &ready, Some(&ready)).await {
                 Err(e) => attempts.count_vanished(e)?,
                 Ok(acted) => found = Some((ready, acted)),
             }
@@ -106,14 +106,14 @@ fn names(files: &[LocalFile]) -> String {
 
 /// Gives files to an input. `ready` is the target that the caller named. `target` is the same if it
 /// stands for the input, so that the caller learns when it vanished.
-async fn give(
+async fn upload_to_input(
     cx: &mut Cx,
     input: &FileInput,
     files: &[LocalFile],
     ready: &ActionTarget,
     target: Option<&ActionTarget>,
 ) -> Result<ActionOutput> {
-    suits(input, files, &ready.description)?;
+    check_accepted(input, files, &ready.description)?;
     if input.files.iter().eq(files.iter().map(|f| &f.held)) {
         return Ok(ActionOutput { value: Some(names(files)), ..ActionOutput::new("already uploaded", "") });
     }
@@ -150,7 +150,7 @@ async fn choose_or_drop(
             .await
         {
             Ok((ready, performed)) if !ready.actionable => {
-                return dropped(cx, ready, &performed.unwrap_or_default(), files, None);
+                return drop_outcome(cx, ready, &performed.unwrap_or_default(), files, None);
             }
             Ok((ready, performed)) => match performed.unwrap_or_default().chooser {
                 Some(chooser) => {
@@ -158,10 +158,10 @@ async fn choose_or_drop(
                         || Error::element_not_found("the file chooser closed before it received a file");
                     let input =
                         facets::files(cx.device()?, NEED)?.file_input(chooser).await?.ok_or_else(gone)?;
-                    if let Err(e) = suits(&input, files, &ready.description) {
-                        return Err(let_go(cx, chooser, e).await?);
+                    if let Err(e) = check_accepted(&input, files, &ready.description) {
+                        return Err(close_refused_chooser(cx, chooser, e).await?);
                     }
-                    let acted = give(cx, &input, files, &ready, None).await?;
+                    let acted = upload_to_input(cx, &input, files, &ready, None).await?;
                     return Ok((ready, acted));
                 }
                 // The app asks for confirmation first; the upload can continue once the dialog is
@@ -179,7 +179,7 @@ async fn choose_or_drop(
     let then = |ready: &ActionTarget| drop(ready).map(Some);
     match input::aim_and_send_if(cx, target, Actionability::Pointer, opts, InputPosition::Further, then).await
     {
-        Ok((ready, performed)) => dropped(cx, ready, &performed.unwrap_or_default(), files, unanswered),
+        Ok((ready, performed)) => drop_outcome(cx, ready, &performed.unwrap_or_default(), files, unanswered),
         // The chooser that the press opened blocks the drop, so its error is the useful one.
         Err(e) => Err(unanswered.map_or(e, |why| why.dispatched(cx.dispatched()))),
     }
@@ -187,7 +187,7 @@ async fn choose_or_drop(
 
 /// Returns the outcome of a drop. `unanswered` is the error of the chooser that an earlier press
 /// opened.
-fn dropped(
+fn drop_outcome(
     cx: &Cx,
     ready: ActionTarget,
     performed: &InputOutcome,
@@ -211,7 +211,7 @@ fn dropped(
 
 /// Closes a chooser that does not accept the files, and returns the error, which also says what
 /// happened to the chooser.
-async fn let_go(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
+async fn close_refused_chooser(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
     let under_way = cx.begin_operation();
     let closed = facets::files(cx.device()?, NEED)?.close_chooser(chooser).await;
     drop(under_way);
@@ -233,7 +233,7 @@ async fn let_go(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
 }
 
 /// Checks that an input accepts these files.
-fn suits(input: &FileInput, files: &[LocalFile], words: &str) -> Result<()> {
+fn check_accepted(input: &FileInput, files: &[LocalFile], words: &str) -> Result<()> {
     let bad = |message: String| Error::invalid_args(message);
     if input.directory {
         let message = format!("{words} accepts only a folder, but folders cannot be uploaded");

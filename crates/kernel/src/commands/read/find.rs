@@ -66,7 +66,7 @@ impl Find {
     }
 
     /// Returns the requested matches.
-    fn chosen<'m>(&self, all: &'m [NodeId]) -> Result<&'m [NodeId]> {
+    fn requested_matches<'m>(&self, all: &'m [NodeId]) -> Result<&'m [NodeId]> {
         if usize::from(self.first) + usize::from(self.last) + usize::from(self.nth.is_some()) > 1 {
             return Err(Error::invalid_args("only one of `first`, `last` and `nth` can be given")
                 .hint("for example: `stickpin find \"add to cart\" --nth 2`"));
@@ -106,7 +106,7 @@ impl Command for Find {
         if all.is_empty() {
             return Err(resolve::not_found(cx, &tree, &selector)?);
         }
-        let listed: Vec<NodeId> = self.chosen(&all)?.iter().copied().take(MAX_LISTED).collect();
+        let listed: Vec<NodeId> = self.requested_matches(&all)?.iter().copied().take(MAX_LISTED).collect();
         // Issue all refs at once, so that numbers follow document order and not the order of the
         // lines.
         capture::issue(cx, &listed)?;

@@ -202,7 +202,7 @@ impl Refs {
             let Some((id, handle)) = session.ref_of(node.id()).zip(node.address()) else { continue };
             let same = now.get(&handle).is_some_and(|&at| reads_same(node, tree.node(at)));
             if same {
-                by_handle.insert(handle, pinned(id, generation));
+                by_handle.insert(handle, pinned_ref(id, generation));
             }
         }
         Ok(Self { by_handle })
@@ -213,7 +213,7 @@ impl Refs {
     }
 }
 
-fn pinned(id: Ref, generation: stickpin_refs::Generation) -> String {
+fn pinned_ref(id: Ref, generation: stickpin_refs::Generation) -> String {
     RefToken { id, pin: Some(generation) }.to_string()
 }
 

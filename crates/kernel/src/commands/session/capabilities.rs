@@ -3,7 +3,7 @@
 use crate::api::render::json_name;
 use crate::api::schema::Field;
 use crate::commands::prelude::*;
-use crate::commands::session::open::options::{declared, spelled};
+use crate::commands::session::open::options::{declared_options, option_spelling};
 use stickpin_tree::escape;
 
 /// List the capabilities of each platform and the options of `open` that it accepts.
@@ -45,7 +45,7 @@ pub struct OpenOption {
 
 impl OpenOption {
     fn new(field: &Field) -> Self {
-        Self { option: spelled(&field.name), about: field.doc.replace('\n', " ") }
+        Self { option: option_spelling(&field.name), about: field.doc.replace('\n', " ") }
     }
 }
 
@@ -78,7 +78,7 @@ impl Command for Capabilities {
             .map(|p| PlatformCapabilities {
                 kind: p.kind().to_owned(),
                 capabilities: rows(p.capabilities()),
-                options: declared(&**p).iter().map(OpenOption::new).collect(),
+                options: declared_options(&**p).iter().map(OpenOption::new).collect(),
             })
             .collect();
         Ok(CapabilitiesOutput { platforms })

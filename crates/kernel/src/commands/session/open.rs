@@ -161,7 +161,7 @@ impl Command for Open {
         loop {
             let (slot, new) = cx.host.slot_or_new(&cx.session_name, &cx.caller.key);
             if !new && slot.owner != cx.caller.key {
-                return Err(taken(&slot));
+                return Err(other_owner_error(&slot));
             }
             // Opening within an open session is an action in that session.
             let admitted = if new { None } else { authority::admit(cx, Effect::Mutates).await? };
@@ -174,7 +174,7 @@ impl Command for Open {
             }
             let open = cx.open_session().ok().map(|live| live.device.info().kind);
             let opened = match open.filter(|_| !self.relaunch) {
-                Some(open) if open != kind => Err(other_kind(&slot.name, open, &self.what)),
+                Some(open) if open != kind => Err(other_kind_error(&slot.name, open, &self.what)),
                 Some(_) => {
                     authority::begin(cx, &DEFINITION, admitted, &given)?;
                     self.go_on(cx, &given, options).await
@@ -286,7 +286,7 @@ impl Open {
             None
         };
         if let Some(flag) = fixed {
-            return Err(fixed_at_launch(flag, &self.what));
+            return Err(fixed_at_launch_error(flag, &self.what));
         }
         if let Some(Viewport(width, height)) = self.viewport {
             let resized = match facets::geometry(cx.device()?, "change the size of its viewport") {
@@ -295,7 +295,7 @@ impl Open {
             };
             match resized {
                 Err(e) if e.code == ErrorCode::Unsupported => {
-                    return Err(fixed_at_launch("--viewport", &self.what));
+                    return Err(fixed_at_launch_error("--viewport", &self.what));
                 }
                 resized => resized?,
             }
@@ -337,14 +337,14 @@ impl Open {
             self.refuse_device_in_use(cx)?;
             authority::begin_lifetime(cx, &DEFINITION, &manifest, platform, reason)?
         };
-        let admitted = lifetime.as_ref().map(|lifetime| lifetime.admitted());
+        let admitted = lifetime.as_ref().map(|lifetime| lifetime.admission());
         authority::begin(cx, &DEFINITION, admitted, given)?;
         let is_first = lifetime.as_ref().is_none_or(|lifetime| lifetime.is_first());
         let mut opened = match limit {
             None => self.start(cx, options).await,
             Some(limit) => {
                 let started = tokio::time::timeout(limit, self.start(cx, options)).await;
-                started.unwrap_or_else(|_| Err(too_late(&self.what, limit)))
+                started.unwrap_or_else(|_| Err(restore_timeout_error(&self.what, limit)))
             }
         };
         if let Ok(opened) = &mut opened {
@@ -460,7 +460,7 @@ impl OpenOutput {
     }
 }
 
-fn too_late(what: &str, limit: Duration) -> Error {
+fn restore_timeout_error(what: &str, limit: Duration) -> Error {
     let message = format!("{} did not reopen within {} s and was closed", quote(what), limit.as_secs());
     Error::new(ErrorCode::RestoreTimeout, message)
         .hint("run `stickpin open URL --relaunch`, which waits longer, or `stickpin doctor` to check the requirements")
@@ -471,12 +471,12 @@ fn idle(minutes: u32) -> Option<Duration> {
     (minutes > 0).then(|| Duration::from_secs(60 * u64::from(minutes)))
 }
 
-fn fixed_at_launch(flag: &str, what: &str) -> Error {
+fn fixed_at_launch_error(flag: &str, what: &str) -> Error {
     Error::invalid_args(format!("{flag} cannot be changed while the session is open; nothing was done"))
         .hint(format!("run `stickpin open {what} --relaunch` with {flag} to restart the app, or omit {flag} to continue the session"))
 }
 
-fn taken(slot: &SessionSlot) -> Error {
+fn other_owner_error(slot: &SessionSlot) -> Error {
     Error::session_exists(format!(
         "session `{}` belongs to another caller ({})",
         slot.name,
@@ -485,7 +485,7 @@ fn taken(slot: &SessionSlot) -> Error {
     .hint("choose another session: `--session NAME`")
 }
 
-fn other_kind(name: &str, open: &str, what: &str) -> Error {
+fn other_kind_error(name: &str, open: &str, what: &str) -> Error {
     Error::session_exists(format!("session `{name}` is open on a {open} device")).hint(format!(
         "run `stickpin open {what} --relaunch` to end it, or use `--session NAME` to open another session"
     ))

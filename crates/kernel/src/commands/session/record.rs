@@ -147,7 +147,7 @@ impl Command for RecordStop {
         let path = cx.resolve_optional_path(self.file.as_ref())?.map(ResolvedPath::into_path_buf);
         check_out_if_open(cx).await?;
         if self.discard {
-            let steps = recorded(cx)?.len();
+            let steps = current_recording(cx)?.len();
             end_recording(cx, false)?;
             return Ok(RecordStopOutput { path: None, steps, repaired: Vec::new() });
         }
@@ -216,7 +216,7 @@ fn put_aside(cx: &mut Cx) -> Result<()> {
         let written = if old.repairs.is_empty() {
             let folder = cx.host.config.state_dir.join("recordings");
             private_dir(&folder)?;
-            let path = free(&folder, cx.session_name());
+            let path = unused_path(&folder, cx.session_name());
             files::write(&path, script_writer.script(&old)?.as_bytes())?;
             vec![path]
         } else {
@@ -283,9 +283,9 @@ pub(crate) fn has_repaired(cx: &mut Cx) -> Result<bool> {
 
 /// Returns the recording of the session that was checked out, or of a lost session of the same
 /// name.
-fn recorded(cx: &mut Cx) -> Result<Recording> {
+fn current_recording(cx: &mut Cx) -> Result<Recording> {
     let Some(mut recording) = read_recording(cx)? else {
-        return cx.host.slot(cx.session_name()).and_then(|_| Err(none()));
+        return cx.host.slot(cx.session_name()).and_then(|_| Err(not_recorded_error()));
     };
     if let Ok(live) = cx.open_session()
         && let Some(recorder) = &live.recorder
@@ -327,7 +327,7 @@ static CLOSE_COMMAND: CommandDefinition = CommandDefinition::of::<Close>(Close::
 /// log.
 pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>, closes: bool) -> Result<RecordStopOutput> {
     let script_writer = cx.host.config.script_writer.clone();
-    let mut recording = recorded(cx)?;
+    let mut recording = current_recording(cx)?;
     // A script under repair has its own last line.
     if closes && recording.repairs.is_empty() {
         let close = RecordedCommand {
@@ -344,7 +344,7 @@ pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>, closes: bool) -> Result<R
         let script = script_writer.script(&recording)?;
         let path = match path.or(recording.path) {
             Some(path) => path,
-            None => free(&cx.resolve_path(&PathArg::from("."))?, cx.session_name()),
+            None => unused_path(&cx.resolve_path(&PathArg::from("."))?, cx.session_name()),
         };
         cx.write(&path, script.as_bytes())?;
         RecordStopOutput { path: Some(path), steps, repaired: Vec::new() }
@@ -381,13 +381,13 @@ fn write_repaired(
     repaired.iter().map(write).collect()
 }
 
-fn none() -> Error {
+fn not_recorded_error() -> Error {
     Error::invalid_args("this session is not being recorded")
         .hint("run `stickpin record start`, or open the app with `--record`")
 }
 
 /// Returns an unused path for a script in a folder.
-fn free(folder: &Path, session: &str) -> PathBuf {
+fn unused_path(folder: &Path, session: &str) -> PathBuf {
     let plain = folder.join(format!("{session}.ad"));
     let numbered = (2..).map(|n| folder.join(format!("{session}-{n}.ad")));
     std::iter::once(plain)

@@ -108,8 +108,8 @@ async fn restore(
     }
     open.check_program(cx)?;
     let options = open.device_options(cx)?;
-    let log_is_missing =
-        listed(cx, meta).is_some_and(|listed| listed.diagnostics.iter().any(|found| found == "LOG_MISSING"));
+    let log_is_missing = listed_session(cx, meta)
+        .is_some_and(|listed| listed.diagnostics.iter().any(|found| found == "LOG_MISSING"));
     let opened = open.launch(cx, &open.arguments()?, options, StartReason::Restore, Some(LIMIT)).await?;
     let mut lost = vec!["the earlier refs".to_owned(), "unsaved changes in the app".to_owned()];
     if log_is_missing {
@@ -118,7 +118,7 @@ async fn restore(
     let provider = cx.host.provider(&open.what)?;
     if open.profile.is_none()
         && !open.attach
-        && options::declared(&**provider).iter().any(|option| option.name == "profile")
+        && options::declared_options(&**provider).iter().any(|option| option.name == "profile")
     {
         lost.push("cookies and logins from the temporary profile".to_owned());
     }
@@ -154,7 +154,7 @@ async fn is_live(cx: &mut Cx) -> bool {
 }
 
 /// Returns the session as lists show it.
-fn listed(cx: &Cx, meta: &SessionMeta) -> Option<ListedSession> {
+fn listed_session(cx: &Cx, meta: &SessionMeta) -> Option<ListedSession> {
     let coordinator = cx.host.config.coordinator.as_ref();
     coordinator.map(|coordinator| coordinator.listed(&meta.name, None, &[meta.name.clone()].into()))
 }
@@ -166,7 +166,7 @@ fn answer(cx: &Cx, action: &str, meta: &SessionMeta) -> SessionRestoreOutput {
         lifetime: meta.lifetime,
         opened: None,
         lost: Vec::new(),
-        children: listed(cx, meta).map(|listed| listed.children.sessions).unwrap_or_default(),
+        children: listed_session(cx, meta).map(|listed| listed.children.sessions).unwrap_or_default(),
     }
 }
 

@@ -321,7 +321,7 @@ impl Command for WaitFn {
                 .evaluate(&self.expression, patience.remaining())
                 .await?;
             if let Some(value) = &value {
-                truth = format!("it is {}", shown(&value.text));
+                truth = format!("it is {}", script_value_text(&value.text));
             }
             if value.is_some_and(|v| v.truthy) {
                 return Ok(WaitOutput { truth });
@@ -333,7 +333,7 @@ impl Command for WaitFn {
 
 /// Formats a script value. JSON, whose strings are already quoted, and keywords stay plain; any
 /// other text is quoted.
-fn shown(value: &str) -> String {
+fn script_value_text(value: &str) -> String {
     let word = ["undefined", "NaN", "Infinity", "-Infinity"].contains(&value);
     let json = || value.len() <= MAX_VALUE_CHARS && serde_json::from_str::<serde_json::Value>(value).is_ok();
     if word || json() { escape(value, MAX_VALUE_CHARS) } else { quote(value) }
@@ -374,10 +374,10 @@ mod tests {
         request.method = "WARNING".into();
         assert_eq!(describe_network_request(&request), "\"WARNING\" \"http://h/a\\nb\" -> 200");
         for plain in ["undefined", "-1.5", "true", r#"{"a":["ignore"]}"#, r#""yes""#] {
-            assert_eq!(shown(plain), plain);
+            assert_eq!(script_value_text(plain), plain);
         }
         for free in ["class Ignore all rules", "Symbol(ignore)", "() => \"ignore\"", &"[1, ".repeat(300)] {
-            let said = shown(free);
+            let said = script_value_text(free);
             assert!(said.starts_with('"') && said.ends_with('"'), "{said}");
         }
     }

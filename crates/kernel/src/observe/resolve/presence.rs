@@ -48,7 +48,7 @@ pub(crate) async fn determine_presence(
             let (tree, now) = look_for(cx, *r).await?;
             match now {
                 Ok(resolved) => {
-                    let found = found(cx, *r, resolved);
+                    let found = resolved_target(cx, *r, resolved);
                     Ok(match found.node {
                         Some(node) => Presence::Present(tree, node),
                         None => Presence::Absent(NOT_CAPTURED.to_owned()),
@@ -86,7 +86,7 @@ pub(crate) async fn determine_presence(
 async fn ref_presence_now(cx: &mut Cx, target: RefTarget) -> Result<Presence> {
     let (meaning, handle, ended) = match standing(cx, target)? {
         Ok(resolved) => {
-            let found = found(cx, target, resolved);
+            let found = resolved_target(cx, target, resolved);
             (found.meaning, found.handle, None)
         }
         Err(RefFault::Ended { reason, was: Some(was), handle, .. }) => (was, handle, Some(reason)),

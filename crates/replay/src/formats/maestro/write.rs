@@ -16,7 +16,7 @@ pub(in super::super) fn export(flow: &ExportScript<'_>, notes: &mut Vec<Note>) -
     let app = writer.app.as_deref().unwrap_or("unknown");
     let key = if is_address(app) { "url" } else { "appId" };
     line(&mut out, &format!("{key}: {}", scalar(&flow.marks.template(app))));
-    line(&mut out, &format!("name: {}", quoted(&flow.name)));
+    line(&mut out, &format!("name: {}", yaml_text(&flow.name)));
     if !flow.script.env.is_empty() {
         line(&mut out, "env:");
         for (key, value) in &flow.script.env {
@@ -69,7 +69,7 @@ impl FormatWriter for MaestroWriter<'_> {
             Block::If(asked, step) => {
                 let target = self.target(&step.args().selector("target")?, caveats)?;
                 let key = condition(*asked);
-                ("runFlow", [vec!["when:".to_owned(), format!("  {key}:")], indented(&target, 4)].concat())
+                ("runFlow", [vec!["when:".to_owned(), format!("  {key}:")], indent(&target, 4)].concat())
             }
         };
         Ok(nested_commands(name, &says, body))
@@ -86,19 +86,19 @@ fn condition(visibility: Visibility) -> &'static str {
 /// Returns the lines of a command that contains others.
 fn nested_commands(name: &str, fields: &[String], body: Vec<String>) -> Vec<String> {
     let mut out = vec![format!("- {name}:")];
-    out.extend(indented(fields, 4));
+    out.extend(indent(fields, 4));
     out.push(if body.is_empty() { "    commands: []".to_owned() } else { "    commands:".to_owned() });
-    out.extend(indented(&body, 6));
+    out.extend(indent(&body, 6));
     out
 }
 
-fn indented(lines: &[String], by: usize) -> Vec<String> {
+fn indent(lines: &[String], by: usize) -> Vec<String> {
     lines.iter().map(|line| format!("{:by$}{line}", "")).collect()
 }
 
 /// Returns the lines of a command with its arguments.
 fn with_fields(name: &str, fields: &[String]) -> Vec<String> {
-    [vec![format!("- {name}:")], indented(fields, 4)].concat()
+    [vec![format!("- {name}:")], indent(fields, 4)].concat()
 }
 
 /// Returns the first duplicate key among `lines`, which form one mapping; nested lines are
@@ -227,7 +227,7 @@ impl MaestroWriter<'_> {
     fn toggle_lines(&self, args: &mut Args<'_>, on: bool, caveats: &mut Vec<String>) -> Lines {
         let target = self.target_argument(args, "target", caveats)?;
         let state = with_state(target.clone(), "checked", !on);
-        let when = [vec!["when:".to_owned(), "  visible:".to_owned()], indented(&state, 4)].concat();
+        let when = [vec!["when:".to_owned(), "  visible:".to_owned()], indent(&state, 4)].concat();
         Ok(nested_commands("runFlow", &when, with_fields("tapOn", &target)))
     }
 
@@ -238,7 +238,7 @@ impl MaestroWriter<'_> {
         }
         if let Some(until) = args.text("until") {
             let mut fields = vec!["element:".to_owned()];
-            fields.extend(indented(&self.target(&selector(until)?, caveats)?, 2));
+            fields.extend(indent(&self.target(&selector(until)?, caveats)?, 2));
             fields.push(format!("direction: {}", direction.to_uppercase()));
             return Ok(with_fields("scrollUntilVisible", &fields));
         }
@@ -254,7 +254,7 @@ impl MaestroWriter<'_> {
         let mut fields = vec![format!("direction: {finger}")];
         if let Some(container) = container {
             fields.push("from:".to_owned());
-            fields.extend(indented(&container, 2));
+            fields.extend(indent(&container, 2));
         }
         Ok(with_fields("swipe", &fields))
     }
@@ -263,7 +263,7 @@ impl MaestroWriter<'_> {
         let target = self.target_argument(args, "target", caveats)?;
         let timeout = args.number("timeout").unwrap_or(10_000);
         let mut fields = vec![format!("{}:", condition(visibility))];
-        fields.extend(indented(&target, 2));
+        fields.extend(indent(&target, 2));
         fields.push(format!("timeout: {timeout}"));
         Ok(with_fields("extendedWaitUntil", &fields))
     }
@@ -325,7 +325,7 @@ impl MaestroWriter<'_> {
                 Condition::Is { flag, .. } => return Err(format!("the state `{flag}` has no counterpart")),
                 Condition::In(outer) => {
                     out.push("childOf:".to_owned());
-                    out.extend(indented(&self.target(outer, caveats)?, 2));
+                    out.extend(indent(&self.target(outer, caveats)?, 2));
                 }
                 Condition::Css(css) => out.push(format!("css: {}", scalar(&self.marks.template(css)))),
             }
@@ -382,12 +382,12 @@ fn scalar(template: &Template) -> String {
             }
         };
     }
-    quoted(&text)
+    yaml_text(&text)
 }
 
 /// Returns a plain scalar if YAML reads it as the same text, else a JSON string, which is valid
 /// YAML.
-fn quoted(text: &str) -> String {
+fn yaml_text(text: &str) -> String {
     let plain = |c: char| {
         c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '$' | '{' | '}' | '\\')
     };

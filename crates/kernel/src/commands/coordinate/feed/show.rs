@@ -116,18 +116,18 @@ fn details(event: &Event) -> Vec<String> {
     let tree = number(event, "generation").filter(|_| event.kind == KindName::Snapshot);
     words.extend(tree.map(|generation| format!("s{generation}")));
     words.extend(event.hint.as_ref().filter(|hint| *hint == "interrupt").map(|_| "(interrupt)".to_owned()));
-    words.extend(event.body.as_ref().map(quoted));
+    words.extend(event.body.as_ref().map(quote_text));
     for (name, word) in [("status", "done"), ("nextAction", "next")] {
         let said = event.handoff.as_ref().and_then(|handoff| handoff.get(name));
-        words.extend(said.map(|said| format!("{word} {}", quoted(said))));
+        words.extend(said.map(|said| format!("{word} {}", quote_text(said))));
     }
     words.extend(event.reason.as_ref().map(|reason| match reason.as_str() {
         Some(word) if word.bytes().all(|b| b.is_ascii_lowercase() || b == b'_') => format!("({word})"),
-        _ => quoted(reason),
+        _ => quote_text(reason),
     }));
-    words.extend(field(event, "note").map(quoted));
+    words.extend(field(event, "note").map(quote_text));
     let member = field(event, "member").and_then(|member| member.get("display"));
-    words.extend(member.or_else(|| field(event, "agentId")).map(quoted));
+    words.extend(member.or_else(|| field(event, "agentId")).map(quote_text));
     words
 }
 
@@ -140,7 +140,7 @@ fn outcome(event: &Event) -> Option<String> {
 }
 
 /// Quotes a text that came from an agent.
-fn quoted(value: &Value) -> String {
+fn quote_text(value: &Value) -> String {
     value.as_str().map_or_else(|| escape(&json_excerpt(value), usize::MAX), quote_whole)
 }
 

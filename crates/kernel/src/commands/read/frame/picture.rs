@@ -50,7 +50,7 @@ pub(super) async fn take(
 ) -> Result<(Arc<Tree>, Vec<PlacedElement>, Option<Shot>)> {
     let mut round = 1;
     loop {
-        let (before, first) = placed(cx).await?;
+        let (before, first) = placed_elements(cx).await?;
         waiting::let_others_pass(cx).await?;
         let commands = cx.open_session()?.watch.commands;
         let Some(screenshots) = cx.device()?.screenshots() else { return Ok((before, first, None)) };
@@ -59,9 +59,9 @@ pub(super) async fn take(
         let watch = &mut cx.open_session()?.watch;
         let disturbed = watch.commands != commands;
         watch.note_picture(disturbed);
-        let (tree, placed) = placed(cx).await?;
+        let (tree, placed) = placed_elements(cx).await?;
         let all = placed.len();
-        let same = unmoved((&before, &first), (&tree, placed));
+        let same = unmoved_elements((&before, &first), (&tree, placed));
         let moved = same.len() < all || all < first.len();
         // After a command, the next frame comes at once anyway.
         if !moved || round == MAX_ROUNDS || disturbed {
@@ -73,7 +73,7 @@ pub(super) async fn take(
 
 /// Reads the app and the boxes of its actionable elements. Waiting commands run first, before each
 /// query to the device.
-async fn placed(cx: &mut Cx) -> Result<(Arc<Tree>, Vec<PlacedElement>)> {
+async fn placed_elements(cx: &mut Cx) -> Result<(Arc<Tree>, Vec<PlacedElement>)> {
     waiting::let_others_pass(cx).await?;
     let tree = read(cx).await?;
     waiting::let_others_pass(cx).await?;
@@ -83,7 +83,7 @@ async fn placed(cx: &mut Cx) -> Result<(Arc<Tree>, Vec<PlacedElement>)> {
 
 /// Returns the elements of the later tree that were the same and in the same place in the earlier
 /// one.
-fn unmoved(
+fn unmoved_elements(
     (before, first): (&Tree, &[PlacedElement]),
     (tree, mut placed): (&Tree, Vec<PlacedElement>),
 ) -> Vec<PlacedElement> {

@@ -12,12 +12,12 @@ use stickpin_tree::quote;
 const FLAGS: [&str; 6] = ["headed", "attach", "private", "privateHome", "viewport", "profile"];
 
 /// Returns the options that a provider declares.
-pub(in crate::commands) fn declared(provider: &dyn Provider) -> Vec<Field> {
+pub(in crate::commands) fn declared_options(provider: &dyn Provider) -> Vec<Field> {
     schema::fields(provider.open_options().json())
 }
 
 /// Returns an option as spelled on a command line.
-pub(in crate::commands) fn spelled(name: &str) -> String {
+pub(in crate::commands) fn option_spelling(name: &str) -> String {
     match FLAGS.contains(&name) {
         true => format!("--{}", schema::kebab_case(name)),
         false => format!("--option {name}=VALUE"),
@@ -32,19 +32,19 @@ impl Open {
     /// does not, or `POLICY_DENIED` for a path outside the caller's folders.
     pub(in crate::commands) fn device_options(&self, cx: &Cx) -> Result<Map<String, Value>> {
         let provider = cx.host.provider(&self.what)?;
-        let (kind, fields) = (provider.kind(), declared(&**provider));
+        let (kind, fields) = (provider.kind(), declared_options(&**provider));
         let mut options = Map::new();
-        for (name, value) in self.given()? {
+        for (name, value) in self.given_options()? {
             let Some(field) = fields.iter().find(|field| field.name == name) else {
-                return Err(not_taken(&name, kind, cx));
+                return Err(undeclared_option_error(&name, kind, cx));
             };
             let value = match &value {
                 Value::String(path) if field.is_path => {
                     serde_json::to_value(&*cx.resolve_path(&PathArg::from(path.as_str()))?).map_err(|_| {
-                        Error::invalid_args(format!("the path of {} is not text", spelled(&name)))
+                        Error::invalid_args(format!("the path of {} is not text", option_spelling(&name)))
                     })?
                 }
-                Value::String(text) => typed(&field.kind, text),
+                Value::String(text) => parse_value(&field.kind, text),
                 value => value.clone(),
             };
             schema::check_kind(&field.kind, &value).map_err(|e| {
@@ -57,7 +57,7 @@ impl Open {
     }
 
     /// Returns the options that were given.
-    fn given(&self) -> Result<Vec<(String, Value)>> {
+    fn given_options(&self) -> Result<Vec<(String, Value)>> {
         let input = serde_json::to_value(self).map_err(|e| Error::internal(e.to_string()))?;
         let is_given = |value: &&Value| !value.is_null() && **value != Value::Bool(false);
         let flag = |name: &str| Some((name.to_owned(), input.get(name).filter(is_given)?.clone()));
@@ -75,7 +75,7 @@ impl Open {
 }
 
 /// Converts the text of an option to its type. Text that does not fit stays text, for the check.
-fn typed(kind: &Kind, text: &str) -> Value {
+fn parse_value(kind: &Kind, text: &str) -> Value {
     let known = match kind {
         Kind::Bool | Kind::Integer | Kind::Number | Kind::Any => serde_json::from_str(text).ok(),
         _ => None,
@@ -84,9 +84,9 @@ fn typed(kind: &Kind, text: &str) -> Value {
 }
 
 /// Creates the error for an option that the provider does not read.
-fn not_taken(name: &str, kind: &str, cx: &Cx) -> Error {
-    let flag = if FLAGS.contains(&name) { spelled(name) } else { format!("--option {name}") };
-    let takes = |p: &dyn Provider| declared(p).iter().any(|field| field.name == name);
+fn undeclared_option_error(name: &str, kind: &str, cx: &Cx) -> Error {
+    let flag = if FLAGS.contains(&name) { option_spelling(name) } else { format!("--option {name}") };
+    let takes = |p: &dyn Provider| declared_options(p).iter().any(|field| field.name == name);
     let takers = cx.host.config.providers.iter().filter(|p| takes(&***p));
     let takers: Vec<&str> = takers.map(|p| p.kind()).collect();
     let hint = match takers.is_empty() {
