@@ -15,10 +15,8 @@ pub struct Key {
     #[schemars(extend("x-positional" = 0))]
     pub chord: Chord,
     /// Wait until the app is quiet (at most 10 s, or MS milliseconds), then print what changed.
-    #[serde(default)]
     pub settle: Option<OptionalValue<u64>>,
     /// Whether to report the effects seen since the action.
-    #[serde(default)]
     pub receipt: Option<Receipt>,
 }
 

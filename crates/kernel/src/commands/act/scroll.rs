@@ -31,18 +31,15 @@ pub struct Scroll {
     #[schemars(extend("x-positional" = 1, "x-placeholder" = "PIXELS"))]
     pub amount: u32,
     /// Ref or selector of the container; by default the page.
-    #[serde(default, rename = "in")]
+    #[serde(rename = "in")]
     #[schemars(extend("x-placeholder" = "TARGET"))]
     pub container: Option<Target>,
     /// Scroll until this selector matches or the end is reached; the element is brought into view.
-    #[serde(default)]
     #[schemars(extend("x-placeholder" = "SELECTOR"))]
     pub until: Option<Target>,
     /// Wait until the app is quiet (at most 10 s, or MS milliseconds), then print what changed.
-    #[serde(default)]
     pub settle: Option<OptionalValue<u64>>,
     /// Whether to report the effects seen since the action.
-    #[serde(default)]
     pub receipt: Option<Receipt>,
 }
 

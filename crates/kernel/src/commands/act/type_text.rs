@@ -16,7 +16,6 @@ acting! {
         #[schemars(extend("x-positional" = 0, "x-text" = true))]
         text: String,
         /// Ref or selector of the element to focus first.
-        #[serde(default)]
         #[schemars(extend("x-placeholder" = "TARGET"))]
         into: Option<Target> = None,
     }

@@ -32,22 +32,19 @@ pub(super) const CLOSED: u8 = 11;
 /// the turn may be taken from an owner that is gone or silent. The daemon renews your turn; you
 /// need not keep a process running for it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TurnWait {
     /// Milliseconds to wait; by default until it is your turn, or 25 seconds over MCP.
     #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: Option<u64>,
     /// Listen without claiming the turn.
-    #[serde(default)]
     pub park: bool,
     /// Do not claim the turn while no other driver is a member.
-    #[serde(default)]
     pub no_solo: bool,
     /// Return the events after this record; by default those that you have not read yet.
     #[schemars(extend("x-placeholder" = "SEQ"))]
     pub after: Option<u64>,
     /// Do not end the wait for events addressed to you, and omit them from the response.
-    #[serde(default)]
     pub no_events: bool,
 }
 
@@ -55,10 +52,9 @@ pub struct TurnWait {
 ///
 /// The answer is that of `turn wait`, with the events for you that you have not read yet.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TurnTry {
     /// Look without claiming the turn.
-    #[serde(default)]
     pub park: bool,
 }
 
@@ -66,13 +62,12 @@ pub struct TurnTry {
 ///
 /// A running command of the former owner gets time to finish and is then cancelled.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TurnTake {
     /// Why, for the log and for the former owner. An agent must give a reason.
     #[schemars(extend("x-placeholder" = "TEXT"))]
     pub reason: Option<String>,
     /// State that your operator asked you to take the turn, whoever holds it.
-    #[serde(default)]
     pub operator_requested: bool,
     /// The turn that your decision is based on; by default the one last reported to you.
     #[schemars(extend("x-placeholder" = "ID"))]

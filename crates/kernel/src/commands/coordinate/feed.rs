@@ -31,14 +31,13 @@ const FOLLOW: Follow = Follow { wait: "wait", timeout: "timeout", after: "after"
 /// With --wait it exits with 0 after the first events that are for you, 3 when the time is up, and
 /// 11 when the session is closed. After an event about the turn, always run `turn wait`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Events {
     /// Start after this record; 0 is the beginning. By default the last events, or the end with
     /// --wait.
     #[schemars(extend("x-placeholder" = "SEQ"))]
     pub after: Option<u64>,
     /// Wait until there is an event.
-    #[serde(default)]
     pub wait: bool,
     /// With --wait: milliseconds to wait; by default until there is one, or 25 seconds over MCP.
     #[schemars(extend("x-placeholder" = "MS"))]
@@ -54,19 +53,15 @@ pub struct Events {
     #[schemars(extend("x-placeholder" = "AGENT"))]
     pub from: Option<String>,
     /// Only these kinds, such as `message,turn_assigned`.
-    #[serde(default)]
     #[schemars(extend("x-placeholder" = "KIND"))]
     pub event: Vec<String>,
     /// Also commands and snapshots.
     pub include: Option<Include>,
     /// Start where your last response with --resume ended.
-    #[serde(default)]
     pub resume: bool,
     /// Events of all sessions that you are a member of. The limit applies to each session.
-    #[serde(default)]
     pub all_sessions: bool,
     /// With --all-sessions: start after this record in this session; may be repeated.
-    #[serde(default)]
     #[schemars(extend("x-placeholder" = "NAME=SEQ"))]
     pub cursor: Vec<String>,
 }
@@ -81,14 +76,13 @@ pub enum Include {
 
 /// Show your messages. Does not show turns that are handed to you; `events` shows both.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct MsgRecv {
     /// Start after this record; 0 is the beginning. By default the last messages, or the end with
     /// --wait.
     #[schemars(extend("x-placeholder" = "SEQ"))]
     pub after: Option<u64>,
     /// Wait until there is a message.
-    #[serde(default)]
     pub wait: bool,
     /// With --wait: milliseconds to wait; by default until there is one, or 25 seconds over MCP.
     #[schemars(extend("x-placeholder" = "MS"))]
@@ -100,7 +94,6 @@ pub struct MsgRecv {
     #[schemars(extend("x-placeholder" = "AGENT"))]
     pub from: Option<String>,
     /// Start where your last response with --resume ended.
-    #[serde(default)]
     pub resume: bool,
 }
 
@@ -108,14 +101,13 @@ pub struct MsgRecv {
 ///
 /// The records of stored trees are omitted unless --after is given.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SessionLog {
     /// Start after this record; 0 is the beginning. By default the last records, or the end with
     /// --wait.
     #[schemars(extend("x-placeholder" = "SEQ"))]
     pub after: Option<u64>,
     /// Wait until there is a record.
-    #[serde(default)]
     pub wait: bool,
     /// With --wait: milliseconds to wait; by default until there is one, or 25 seconds over MCP.
     #[schemars(extend("x-placeholder" = "MS"))]

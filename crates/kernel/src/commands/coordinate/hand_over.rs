@@ -11,7 +11,7 @@ const MAX_ADDRESS: usize = 2_048;
 
 /// Release the turn to the next waiting member, and say what was done and what comes next.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TurnRelease {
     /// What was done.
     #[schemars(extend("x-placeholder" = "TEXT"))]
@@ -20,11 +20,9 @@ pub struct TurnRelease {
     #[schemars(extend("x-placeholder" = "TEXT"))]
     pub next_action: Option<String>,
     /// An open question; may be repeated.
-    #[serde(default)]
     #[schemars(extend("x-placeholder" = "TEXT"))]
     pub open_question: Vec<String>,
     /// What the next owner must leave alone; may be repeated.
-    #[serde(default)]
     #[schemars(extend("x-placeholder" = "TEXT"))]
     pub do_not: Vec<String>,
     /// The handoff as JSON, instead of the arguments above: `{"status": ..., "nextAction": ...,

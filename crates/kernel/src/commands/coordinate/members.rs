@@ -13,10 +13,9 @@ use stickpin_tree::quote;
 /// Waiting for the turn or acting also makes you a member; this command sets your name or makes you
 /// an observer.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TurnJoin {
     /// Only watch: read, send messages, and never hold the turn.
-    #[serde(default)]
     pub observer: bool,
     /// The name that others see.
     #[serde(rename = "as")]
@@ -26,10 +25,9 @@ pub struct TurnJoin {
 
 /// Leave the session.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TurnLeave {
     /// Release the turn first, if you hold it.
-    #[serde(default)]
     pub release: bool,
     /// What was done, for the next owner.
     #[schemars(extend("x-placeholder" = "TEXT"))]
@@ -56,13 +54,11 @@ pub struct TurnKick {
 
 /// Show who holds the turn, who is waiting, and the members. Changes nothing.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TurnState {
     /// Also show the open notes.
-    #[serde(default)]
     pub notes: bool,
     /// Also show members whose harness ended long ago.
-    #[serde(default)]
     pub all: bool,
 }
 

@@ -41,10 +41,9 @@ pub struct NotesAdd {
 
 /// List the notes that nobody has resolved, oldest first.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct NotesList {
     /// Also list resolved notes.
-    #[serde(default)]
     pub all: bool,
     /// Start after this note.
     #[schemars(extend("x-placeholder" = "NOTE"))]

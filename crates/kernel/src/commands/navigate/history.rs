@@ -9,31 +9,28 @@ use stickpin_tree::quote;
 const READY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Go back one step in the history, and return when the page is ready.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Back {
     /// Discard unsaved changes if the page asks before leaving.
-    #[serde(default)]
     pub discard: bool,
 }
 
 /// Go forward one step in the history, and return when the page is ready.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Forward {
     /// Discard unsaved changes if the page asks before leaving.
-    #[serde(default)]
     pub discard: bool,
 }
 
 /// Reload the page, and return when it is ready.
 ///
 /// Refs stay valid for records that read the same.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Reload {
     /// Discard unsaved changes if the page asks before leaving.
-    #[serde(default)]
     pub discard: bool,
 }
 

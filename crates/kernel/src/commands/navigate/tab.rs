@@ -22,14 +22,13 @@ pub struct TabList {}
 ///
 /// The tab opens in the background, so the visible window does not change. Refs of the previous tab
 /// work again after `tab switch`.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TabNew {
     /// The address to open; by default an empty page.
     #[schemars(extend("x-positional" = 0, "x-opens" = true))]
     pub url: Option<String>,
     /// Print its first snapshot, as `snapshot -i` does.
-    #[serde(default)]
     #[schemars(extend("x-short" = "i"))]
     pub interactive: bool,
 }
@@ -53,14 +52,13 @@ pub struct TabSwitch {
 /// Close a tab. If it was the current one, its opener or the previous tab becomes current.
 ///
 /// The last tab cannot be closed; `close` ends the session.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TabClose {
     /// The tab id, such as `t2`; by default the current tab.
     #[schemars(extend("x-positional" = 0))]
     pub id: Option<String>,
     /// Discard unsaved changes if the page asks before leaving.
-    #[serde(default)]
     pub discard: bool,
 }
 
@@ -84,7 +82,7 @@ pub struct TabListOutput {
 }
 
 /// The active tab.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TabOutput {
     /// The id.

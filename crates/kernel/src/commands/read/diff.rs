@@ -6,11 +6,10 @@ use crate::observe::changes::{self, Changes};
 /// Print what changed in the app since your last full snapshot.
 ///
 /// Refs that it does not list are still current, unless the diff was truncated.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct DiffSnapshot {
     /// Only what is needed to choose an action.
-    #[serde(default)]
     #[schemars(extend("x-short" = "i"))]
     pub interactive: bool,
 }

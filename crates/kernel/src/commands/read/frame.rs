@@ -31,20 +31,17 @@ const MAX_FAILED: usize = 20;
 ///
 /// Issues no refs and stores no tree. Lets every other command go first.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct WatchFrame {
     /// Milliseconds to wait for a change.
-    #[serde(default)]
     pub wait: u64,
     /// The `picture` of your last frame: an equal picture is not sent again.
     pub picture: Option<String>,
     /// The `commands` of your last frame.
     pub commands: Option<u64>,
     /// Only receipts of commands after this record.
-    #[serde(default)]
     pub after: u64,
     /// Remember the picture, so that later commands can use points in it.
-    #[serde(default)]
     pub points: bool,
 }
 

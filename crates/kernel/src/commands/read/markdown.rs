@@ -10,14 +10,13 @@ use stickpin_tree::{DEFAULT_MAX_BYTES, Heading, Markdown, NodeId, SectionError, 
 /// end, controls are printed in brackets, worded as in a snapshot. The text has no refs; `snapshot`
 /// and `find` print them. A line that begins with `[…` is not part of the page and says what was
 /// omitted.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Read {
     /// Ref or selector of the element to read; by default the whole page.
     #[schemars(extend("x-positional" = 0))]
     pub target: Option<Target>,
     /// Only the headings, with their levels.
-    #[serde(default)]
     pub outline: bool,
     /// Only the section whose heading is or contains this text.
     #[schemars(extend("x-placeholder" = "TEXT"))]

@@ -25,23 +25,20 @@ pub(super) const DEFAULT_MAX_PX: u32 = 1568;
 ///
 /// Points (`x,y`) of later commands are pixel coordinates in your last picture. What it showed
 /// there is checked before any input is sent.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Screenshot {
     /// Where to write the picture; by default a file of the session, which `close` removes.
     #[schemars(extend("x-positional" = 0, "x-path" = "written"))]
     pub path: Option<PathArg>,
     /// Draw a frame with its ref around every element that can be acted on.
-    #[serde(default)]
     pub overlay: bool,
     /// List the boxes of the elements that can be acted on, by ref, without drawing them.
-    #[serde(default)]
     pub boxes: bool,
     /// Only this element.
     #[schemars(extend("x-placeholder" = "TARGET"))]
     pub of: Option<Target>,
     /// The whole page, not only the viewport.
-    #[serde(default)]
     pub full: bool,
     /// Longest side in pixels; a larger picture is scaled down. 0 keeps the full size.
     #[schemars(extend("x-placeholder" = "PIXELS"))]
@@ -49,7 +46,6 @@ pub struct Screenshot {
     /// The image format; by default that of the file name, else PNG.
     pub format: Option<Format>,
     /// Write nothing if the picture equals your last one.
-    #[serde(default)]
     pub if_changed: bool,
 }
 

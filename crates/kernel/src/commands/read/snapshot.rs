@@ -12,10 +12,9 @@ use stickpin_tree::{DEFAULT_MAX_BYTES, NodeId, Outline, OutlineQueries, Plan, Tr
 /// A ref like `@e12` names one element for as long as the session is open. `-i` prints what is
 /// needed to choose an action.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Snapshot {
     /// Only what is needed to choose an action, with headings for orientation.
-    #[serde(default)]
     #[schemars(extend("x-short" = "i"))]
     pub interactive: bool,
     /// Number of levels to print.
@@ -25,16 +24,12 @@ pub struct Snapshot {
     #[schemars(extend("x-short" = "s", "x-placeholder" = "TARGET"))]
     pub scope: Option<Target>,
     /// Print only what changed since your last full snapshot.
-    #[serde(default)]
     pub diff: bool,
     /// Print long lists and toolbars in full.
-    #[serde(default)]
     pub all: bool,
     /// Every node, including wrappers and hidden nodes.
-    #[serde(default)]
     pub raw: bool,
     /// While another agent holds the turn, show the app as it is now, without refs.
-    #[serde(default)]
     pub fresh: bool,
     /// Maximum length of the text in bytes (default 24,000).
     #[schemars(extend("x-placeholder" = "BYTES"))]
@@ -42,7 +37,7 @@ pub struct Snapshot {
 }
 
 /// An outline of the app or of a part of it.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OutlineOutput {
     /// The address.

@@ -12,13 +12,11 @@ use crate::run::authority;
 /// Everything started for the session ends with it: browser, profile and refs. Does not wait for
 /// other commands.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Close {
     /// Close all sessions of this state directory, including those of other callers.
-    #[serde(default)]
     pub all: bool,
     /// Close a session that others hold or drive.
-    #[serde(default)]
     pub force: bool,
     /// Write the recording as a script first.
     #[schemars(extend("x-value" = "optional", "x-path" = "written", "x-placeholder" = "FILE"))]

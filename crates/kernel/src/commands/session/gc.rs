@@ -11,13 +11,12 @@ use stickpin_coordinator::Dormant;
 /// Sessions that are open, have an active member or take part in a loan are kept. Nothing else
 /// ever removes a session.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SessionGc {
     /// Seconds without use; by default the `idleSessionRetentionMs` of each session.
     #[schemars(extend("x-placeholder" = "SECONDS"))]
     pub older: Option<u64>,
     /// Only list what would be removed.
-    #[serde(default)]
     pub print: bool,
 }
 

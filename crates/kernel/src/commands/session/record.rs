@@ -18,15 +18,13 @@ use stickpin_session::log::{RecordingStarted, Redacted, RepairStarted};
 /// Targets become selectors; a target that no selector distinguishes is refused while recording.
 /// Checks that passed (`is`, `wait`) are recorded; other commands that only read are not. `open
 /// --record` begins with the first command.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RecordStart {
     /// Where to write the script; by default NAME.ad in your working directory.
-    #[serde(default)]
     #[schemars(extend("x-positional" = 0, "x-path" = "written"))]
     pub file: Option<PathArg>,
     /// Also record commands that only read.
-    #[serde(default)]
     pub keep_reads: bool,
     /// Repair this script: the recording replaces `--line`, and the repaired script is written at
     /// close.
@@ -36,7 +34,6 @@ pub struct RecordStart {
     #[schemars(extend("x-placeholder" = "N"))]
     pub line: Option<u32>,
     /// Insert the recording before the line, and keep the line.
-    #[serde(default)]
     pub keep_line: bool,
     /// Which pass over the line this is, if it runs several times (in a block, in a file included
     /// twice). A later recording for the same line replaces an earlier one.
@@ -48,15 +45,13 @@ pub struct RecordStart {
 ///
 /// Also works after the app, the session or the daemon was lost: each recorded command is written
 /// to disk before its response is sent.
-#[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RecordStop {
     /// Where to write the script, instead of the file named at the start.
-    #[serde(default)]
     #[schemars(extend("x-positional" = 0, "x-path" = "written"))]
     pub file: Option<PathArg>,
     /// Discard the recording.
-    #[serde(default)]
     pub discard: bool,
 }
 

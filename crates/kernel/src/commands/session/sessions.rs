@@ -23,22 +23,20 @@ use stickpin_tree::quote;
 /// `session restore` opens them again. An agent sees its own sessions, their children and their
 /// peers; with --all also the name, platform and turn of the others.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SessionList {
     /// Also list closed sessions, and those of other agents.
-    #[serde(default)]
     pub all: bool,
 }
 
 /// Show one session: its app, the running command and an open dialog. Never waits.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SessionShow {
     /// The session; by default that of the caller.
     #[schemars(extend("x-positional" = 0))]
     pub name: Option<String>,
     /// Also show the end of its log, the last command and snapshot, and what is unfinished.
-    #[serde(default)]
     pub evidence: bool,
 }
 
@@ -54,7 +52,7 @@ pub struct SessionListOutput {
 }
 
 /// A session.
-#[derive(Debug, Clone, Serialize, Deserialize)]
+#[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionEntry {
     /// The name.

@@ -7,10 +7,9 @@ use stickpin_session::agent::{AgentKind, Attempt};
 ///
 /// An agent has one id, whether it uses the shell or MCP. Set `STICKPIN_AGENT_ID` to choose the id.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
-#[serde(rename_all = "camelCase", deny_unknown_fields)]
+#[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Whoami {
     /// List every source of the identity, and which one was used.
-    #[serde(default)]
     pub explain: bool,
 }
 
