@@ -155,7 +155,7 @@ impl SimDevice {
             Action::Scroll { target, dy, .. } => {
                 let at = target.map(|t| self.target(sim, t)).transpose()?.unwrap_or(0);
                 let mark = sim.input().scroller(at);
-                let before = sim.tab().scroll.get(&mark).copied().unwrap_or(0.0);
+                let before = sim.scroll_offset(&mark);
                 sim.log_received(at, "scroll", &format!("{mark} {dy}"));
                 let moved = sim.input().scroll_to(&mark, before + dy);
                 Ok(done(Delivery::Confirmed).moved(moved))

@@ -35,7 +35,7 @@ pub(crate) fn bring_into_view(sim: &mut Sim, id: u64) {
                 None => return,
             },
         };
-        let before = sim.tab().scroll.get(&mark).copied().unwrap_or(0.0);
+        let before = sim.scroll_offset(&mark);
         let inside = rect.y >= window.y && rect.y + rect.height <= window.y + window.height;
         if !inside {
             let middle = (window.height - rect.height).max(0.0) / 2.0;

@@ -261,10 +261,7 @@ impl Device for SimDevice {
 #[async_trait]
 impl Geometry for SimDevice {
     async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        let sim = self.shared.unblocked_app()?;
-        let layout = sim.layout();
-        let rect = |h: &Handle| layout.rects[capture::find(&sim, &self.addresses, *h)?];
-        Ok(handles.iter().map(rect).collect())
+        self.rects(handles).await
     }
 
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
@@ -280,7 +277,7 @@ impl Geometry for SimDevice {
     }
 
     async fn scroll_offset(&mut self) -> Result<(f64, f64)> {
-        Ok((0.0, self.shared.running_app()?.tab().scroll.get(PAGE).copied().unwrap_or(0.0)))
+        Ok((0.0, self.shared.running_app()?.scroll_offset(PAGE)))
     }
 }
 
@@ -299,7 +296,7 @@ impl Screenshots for SimDevice {
             }
             None if request.full => {
                 let layout = sim.layout();
-                let offset = sim.tab().scroll.get(PAGE).copied().unwrap_or(0.0);
+                let offset = sim.scroll_offset(PAGE);
                 let height = layout.scrollers.get(PAGE).map_or(0.0, |(content, _)| *content);
                 Rect { y: -offset, height: height.max(layout.viewport.height), ..layout.viewport }
             }

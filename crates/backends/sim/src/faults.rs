@@ -35,11 +35,7 @@ impl Patches {
 
     /// Takes the fault if it is this one, so that it occurs once.
     pub(crate) fn take(&mut self, fault: Fault) -> bool {
-        let is = self.fault == Some(fault);
-        if is {
-            self.fault = None;
-        }
-        is
+        self.fault.take_if(|pending| *pending == fault).is_some()
     }
 
     /// Changes the document just before an aim or an action. Returns false if nothing changes.

@@ -54,9 +54,13 @@ impl GuardedContent {
             shown: !hidden,
         }
     }
-}
 
-impl GuardedContent {
+    /// Copies the content that a node has now; `None` if the node is gone.
+    fn current(dom: &Dom, id: u64, target: Option<usize>) -> Option<Self> {
+        let at = dom.find(id)?;
+        Some(Self::capture(dom, at, target.is_some_and(|target| dom.contains(target, at))))
+    }
+
     /// Returns whether a press of the target may have changed `before` to this content and the next
     /// press may follow. Selection, counts and prices may differ; other words may mean another
     /// record.
@@ -120,20 +124,14 @@ impl Guard {
     }
 
     fn is_unchanged(&self, sim: &Sim) -> bool {
-        let dom = sim.dom();
-        let target = self.target(dom);
-        let same = |(id, content): &(u64, GuardedContent)| {
-            dom.find(*id).is_some_and(|at| {
-                GuardedContent::capture(dom, at, target.is_some_and(|target| dom.contains(target, at)))
-                    == *content
-            })
-        };
+        let target = self.target(sim.dom());
+        let is_same_target =
+            |own: &(String, bool)| target.is_some_and(|at| Self::content_of_target(sim, at) == *own);
         !self.incomplete
-            && self
-                .target_content
-                .as_ref()
-                .is_none_or(|own| target.is_some_and(|at| Self::content_of_target(sim, at) == *own))
-            && self.contents.iter().all(same)
+            && self.target_content.as_ref().is_none_or(is_same_target)
+            && self.contents.iter().all(|(id, content)| {
+                GuardedContent::current(sim.dom(), *id, target).is_some_and(|now| now == *content)
+            })
     }
 
     /// Accepts what a press of the target may have changed. The rest must stay as it was.
@@ -148,9 +146,9 @@ impl Guard {
             *name = now;
         }
         for (id, content) in &mut self.contents {
-            let Some(at) = dom.find(*id) else { continue };
-            let now = GuardedContent::capture(dom, at, target.is_some_and(|target| dom.contains(target, at)));
-            if now.may_follow_press(content) {
+            if let Some(now) = GuardedContent::current(dom, *id, target)
+                && now.may_follow_press(content)
+            {
                 *content = now;
             }
         }
@@ -161,14 +159,8 @@ impl Guard {
         let dom = sim.dom();
         let target = self.target(dom);
         self.target_content = target.map(|at| Self::content_of_target(sim, at));
-        self.contents.retain_mut(|(id, content)| {
-            let at = dom.find(*id);
-            if let Some(at) = at {
-                *content =
-                    GuardedContent::capture(dom, at, target.is_some_and(|target| dom.contains(target, at)));
-            }
-            at.is_some()
-        });
+        let now = self.contents.iter().map(|&(id, _)| Some((id, GuardedContent::current(dom, id, target)?)));
+        self.contents = now.flatten().collect();
         self.incomplete = false;
     }
 }

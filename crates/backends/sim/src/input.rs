@@ -203,7 +203,7 @@ impl Input<'_> {
     pub(crate) fn scroll_to(&mut self, mark: &str, y: f64) -> bool {
         let max_offset = self.sim.layout().max_scroll_offset(mark);
         let y = y.clamp(0.0, max_offset);
-        let before = self.sim.tab().scroll.get(mark).copied().unwrap_or(0.0);
+        let before = self.sim.scroll_offset(mark);
         if (y - before).abs() < 0.5 {
             return false;
         }

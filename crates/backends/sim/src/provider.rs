@@ -173,9 +173,7 @@ impl Provider for SimProvider {
         let viewport = request.options.viewport.map_or(VIEWPORT, Into::into);
         tracing::debug!(app = app.name, grade = ?options.grade, "opening");
         let mut sim = Sim::new(app, options, viewport, truth);
-        sim.navigator()
-            .request_navigation(&path, HistoryChange::Push)
-            .map_err(|e| Error::device_not_found(e.to_string()))?;
+        sim.navigator().request_navigation(&path, HistoryChange::Push)?;
         let shared = Arc::new(SharedApp::new(sim));
         self.register_app(request.session, &shared);
         let mut device = SimDevice::new(info, shared, request.file_roots);

@@ -53,7 +53,7 @@ pub(crate) struct Sim {
 }
 
 /// A tab.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct Tab {
     pub(crate) surface: SurfaceId,
     pub(crate) entries: Vec<Entry>,
@@ -130,17 +130,7 @@ impl Sim {
     /// Adds a tab without a document and brings it to the front.
     pub(crate) fn add_tab(&mut self) {
         self.tab_serial += 1;
-        self.tabs.push(Tab {
-            surface: SurfaceId(self.tab_serial),
-            entries: Vec::new(),
-            at: 0,
-            screen: 0,
-            dom: Dom::default(),
-            scroll: HashMap::new(),
-            epochs: HashMap::new(),
-            focus: None,
-            typed: HashMap::new(),
-        });
+        self.tabs.push(Tab { surface: SurfaceId(self.tab_serial), ..Tab::default() });
         self.active = self.tabs.len() - 1;
     }
 
@@ -154,6 +144,11 @@ impl Sim {
 
     pub(crate) fn dom(&self) -> &Dom {
         &self.tab().dom
+    }
+
+    /// Returns how far a scroller of the front tab is scrolled.
+    pub(crate) fn scroll_offset(&self, mark: &str) -> f64 {
+        self.tab().scroll.get(mark).copied().unwrap_or(0.0)
     }
 
     /// Returns the address within the app.
@@ -276,19 +271,16 @@ impl Sim {
 
     /// Returns the log entry for what an element received.
     pub(crate) fn log_entry(&self, at: usize, event: &str, detail: &str) -> ReceivedInput {
-        let dom = self.dom();
         // The control that a person would name, not the wrapper inside it.
-        let control = dom.path(at).find(|&i| dom.nodes[i].states.contains(States::ACTIONABLE)).unwrap_or(at);
-        let node = &dom.nodes[control];
+        let node = &self.dom().nodes[self.control(at)];
         let element = if node.truth.is_empty() { node.role.name().to_owned() } else { node.truth.clone() };
-        let disabled = node.states.contains(States::DISABLED);
         ReceivedInput {
             at_ms: self.state.now_ms,
             event: event.into(),
             element,
             detail: detail.into(),
             url: self.url(),
-            disabled,
+            disabled: node.states.contains(States::DISABLED),
         }
     }
 

@@ -26,34 +26,33 @@ pub(super) async fn wait_until_loaded(
 
 /// Navigates, or requests the document. Returns false when there is no such history entry.
 pub(super) fn navigate_to(device: &mut SimDevice, to: &Navigation) -> Result<bool> {
-    let result = match to {
-        Navigation::To(what) if what.starts_with("sim:") => return switch(device, what).map(|()| true),
-        Navigation::To(path) if path.starts_with(['/', '?', '#']) => device
-            .shared
-            .running_app()?
-            .navigator()
-            .request_navigation(path, HistoryChange::Push)
-            .map(|()| true),
+    if let Navigation::To(what) = to
+        && what.starts_with("sim:")
+    {
+        return switch(device, what).map(|()| true);
+    }
+    let mut sim = device.shared.running_app()?;
+    let start = sim.app.start.clone();
+    let mut navigator = sim.navigator();
+    let path = match to {
+        Navigation::To(path) if path.starts_with(['/', '?', '#']) => path,
         Navigation::To(what) => {
             return Err(Error::invalid_args(format!("{what} is not an address of a sim device"))
                 .hint("use sim:APP, sim:APP/PATH, or /PATH in the open app"));
         }
-        Navigation::Back => device.shared.running_app()?.navigator().history(HistoryStep::Back),
-        Navigation::Forward => device.shared.running_app()?.navigator().history(HistoryStep::Forward),
-        Navigation::Reload => device.shared.running_app()?.navigator().history(HistoryStep::Reload),
-        Navigation::Home => {
-            let mut sim = device.shared.running_app()?;
-            let start = sim.app.start.clone();
-            sim.navigator().request_navigation(&start, HistoryChange::Push).map(|()| true)
-        }
+        Navigation::Back => return Ok(navigator.history(HistoryStep::Back)?),
+        Navigation::Forward => return Ok(navigator.history(HistoryStep::Forward)?),
+        Navigation::Reload => return Ok(navigator.history(HistoryStep::Reload)?),
+        Navigation::Home => &start,
         _ => return Err(stickpin_device::unsupported("sim", "go there")),
     };
-    result.map_err(|e| unreachable(&e))
+    navigator.request_navigation(path, HistoryChange::Push)?;
+    Ok(true)
 }
 
 /// Replaces the app of this device. The numbering of handles continues.
 fn switch(device: &mut SimDevice, what: &str) -> Result<()> {
-    let options = Options::parse(what).map_err(|e| Error::invalid_args(e))?;
+    let options = Options::parse(what).map_err(Error::invalid_args)?;
     if options.is_explicit {
         return Err(Error::invalid_args(format!(
             "{what}: grade, clock, log and fault of a running device cannot be changed"
@@ -65,17 +64,19 @@ fn switch(device: &mut SimDevice, what: &str) -> Result<()> {
     let path = options.path;
     if library::load(&options.app)?.name == sim.app.name {
         let path = path.unwrap_or_else(|| sim.app.start.clone());
-        return sim.navigator().request_navigation(&path, HistoryChange::Push).map_err(|e| unreachable(&e));
+        return Ok(sim.navigator().request_navigation(&path, HistoryChange::Push)?);
     }
     let app = library::load(&options.app)?;
     let path = path.unwrap_or_else(|| app.start.clone());
     let label = format!("sim:{}", app.name);
-    sim.navigator().replace_app(app, &path).map_err(|e| unreachable(&e))?;
+    sim.navigator().replace_app(app, &path)?;
     drop(sim);
     device.info.label = label;
     Ok(())
 }
 
-pub(super) fn unreachable(e: &NavError) -> Error {
-    Error::device_not_found(e.to_string())
+impl From<NavError> for Error {
+    fn from(e: NavError) -> Self {
+        Self::device_not_found(e.to_string())
+    }
 }

@@ -1,7 +1,7 @@
 //! Tabs of an app.
 
 use super::SimDevice;
-use super::navigate::{self, unreachable};
+use super::navigate;
 use crate::app::sim::{Sim, Tab};
 use async_trait::async_trait;
 use std::time::Duration;
@@ -44,18 +44,15 @@ impl Tabs for SimDevice {
     ) -> Result<NavigationResult> {
         drop(self.shared.unblocked_app()?);
         let own = format!("sim:{}", self.shared.running_app()?.app.name);
-        let path = match what {
-            None => self.shared.running_app()?.app.start.clone(),
-            Some(what) => match what.strip_prefix(&own).unwrap_or(what) {
-                "" => self.shared.running_app()?.app.start.clone(),
-                path if path.starts_with('/') => path.to_owned(),
-                other => {
-                    return Err(Error::invalid_args(format!("{} is not an address of {own}", quote(other)))
-                        .hint(format!("use an address in the open app: {own}/PATH")));
-                }
-            },
+        let path = match what.map(|what| what.strip_prefix(&own).unwrap_or(what)) {
+            None | Some("") => self.shared.running_app()?.app.start.clone(),
+            Some(path) if path.starts_with('/') => path.to_owned(),
+            Some(other) => {
+                return Err(Error::invalid_args(format!("{} is not an address of {own}", quote(other)))
+                    .hint(format!("use an address in the open app: {own}/PATH")));
+            }
         };
-        self.shared.running_app()?.navigator().open_tab(&path).map_err(|e| unreachable(&e))?;
+        self.shared.running_app()?.navigator().open_tab(&path)?;
         Ok(navigate::wait_until_loaded(self, true, timeout, cancel).await?.moved(true))
     }
 
