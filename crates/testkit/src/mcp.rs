@@ -3,7 +3,7 @@
 
 use crate::expect::Outcome;
 use crate::scenario::SurfaceName;
-use crate::surface::{Binary, Caller, Surface};
+use crate::surface::{Binary, Caller, Surface, runtime};
 use rmcp::model::CallToolRequestParams;
 use rmcp::service::RunningService;
 use rmcp::{RoleClient, ServiceExt};
@@ -54,14 +54,8 @@ impl McpSurface {
     /// Panics if no runtime can be built.
     #[must_use]
     pub fn new(dir: &Path, program: &Path, client: McpClient) -> Self {
-        let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-        Self {
-            client,
-            runtime: runtime.expect("a runtime"),
-            connections: BTreeMap::new(),
-            http: None,
-            binary: Binary::new(dir, program),
-        }
+        let binary = Binary::new(dir, program);
+        Self { client, runtime: runtime(), connections: BTreeMap::new(), http: None, binary }
     }
 
     fn connect(&mut self, caller: Caller<'_>) -> CallerConnection {

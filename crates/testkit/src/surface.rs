@@ -51,27 +51,11 @@ pub(crate) fn env(dir: &Path, program: &Path) -> Env {
     Env {
         cwd: dir.to_owned(),
         home: Some(dir.to_owned()),
-        project_dir: None,
         state_dir: Some(dir.join("state").to_string_lossy().into_owned()),
         session: Some("scenario".to_owned()),
-        stale_refs: None,
-        mcp_profile: None,
-        mcp_token: None,
-        variables: Default::default(),
         secrets: [(TOKEN.0.to_owned(), Secret::new(TOKEN.1))].into(),
-        terminal: false,
-        answer_on_terminal: false,
-        dumb_terminal: false,
-        columns: None,
-        progress_columns: None,
-        cell_width: None,
-        terminal_variables: Default::default(),
-        color: Default::default(),
         program: program.to_owned(),
-        of_daemon: &[],
-        evidence: Default::default(),
-        harness_variables: Default::default(),
-        private: Vec::new(),
+        ..Env::default()
     }
 }
 
