@@ -144,15 +144,7 @@ fn core_tool(core: &CoreTool, entry: &'static Entry, served: ServedCommands, sco
         true => format!("{} Commands are the tools here and: {}.", core.description, unlisted_commands()),
         false => core.description.clone(),
     };
-    let tool = describe_tool(
-        &tool_name(entry),
-        &description,
-        &title(entry),
-        Value::Object(properties),
-        &required,
-        scoped,
-    );
-    tool.annotate(annotations(entry, &group))
+    describe_command(entry, &description, properties, &required, scoped).annotate(annotations(entry, &group))
 }
 
 fn full_tool(entry: &'static CommandDefinition, scoped: bool) -> Listed {
@@ -161,15 +153,17 @@ fn full_tool(entry: &'static CommandDefinition, scoped: bool) -> Listed {
     let fields = entry.fields().iter().filter(|f| is_listable(f));
     let properties: Map<String, Value> = fields.map(|f| (f.name.clone(), property(f))).collect();
     let required: Vec<&str> = entry.fields().iter().filter(|f| f.required).map(|f| f.name.as_str()).collect();
-    let tool = describe_tool(
-        &tool_name(entry),
-        &description,
-        &title(entry),
-        Value::Object(properties),
-        &required,
-        scoped,
-    );
-    tool.annotate(annotations(entry, &[]))
+    describe_command(entry, &description, properties, &required, scoped).annotate(annotations(entry, &[]))
+}
+
+fn describe_command(
+    entry: &CommandDefinition,
+    description: &str,
+    properties: Map<String, Value>,
+    required: &[&str],
+    scoped: bool,
+) -> Listed {
+    describe_tool(&tool_name(entry), description, &title(entry), properties.into(), required, scoped)
 }
 
 fn describe_tool(
