@@ -74,9 +74,7 @@ impl SimDevice {
             Action::Press { point, target, button, count, hold, .. } => {
                 let (hit, landed) = self.hit_at_point(sim, *point, *target, watch);
                 let pressed = match hit {
-                    Some(at) => {
-                        Sequence { sim, watch }.press_or_open_dialog(at, *button, *count, *hold >= LONG_PRESS)
-                    }
+                    Some(at) => Sequence { sim, watch }.press(at, *button, *count, *hold >= LONG_PRESS),
                     None => Ok(()),
                 };
                 Ok(done(pressed.map_or_else(|ContentChanged| watch.changed(), |()| landed)))

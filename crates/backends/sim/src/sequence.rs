@@ -27,7 +27,8 @@ pub(crate) struct Sequence<'a> {
 }
 
 impl Sequence<'_> {
-    /// Presses the element at a position of the document.
+    /// Presses the element at a position of the document, unless the app was opened with a dialog
+    /// that intervenes.
     pub(crate) fn press(
         &mut self,
         at: usize,
@@ -36,6 +37,12 @@ impl Sequence<'_> {
         long: bool,
     ) -> Result<(), ContentChanged> {
         let id = self.sim.dom().nodes[at].id;
+        if self.sim.patches.take(Fault::Dialog) {
+            self.sim.log_received(at, "press", "");
+            let dialog = Dialog::new("confirm", "Are you sure?");
+            self.sim.dialog = Some(OpenDialog { dialog, then: DialogContinuation::Press(id) });
+            return Ok(());
+        }
         let other = match (button, long) {
             (Button::Right, _) => Some((Event::Context, "context")),
             (_, true) => Some((Event::LongPress, "longpress")),
@@ -82,24 +89,6 @@ impl Sequence<'_> {
         if !disabled {
             self.sim.input().activate(control);
         }
-        Ok(())
-    }
-
-    /// Presses, unless the app was opened with a dialog that intervenes.
-    pub(crate) fn press_or_open_dialog(
-        &mut self,
-        at: usize,
-        button: Button,
-        count: u8,
-        long: bool,
-    ) -> Result<(), ContentChanged> {
-        if !self.sim.patches.take(Fault::Dialog) {
-            return self.press(at, button, count, long);
-        }
-        let id = self.sim.dom().nodes[at].id;
-        self.sim.log_received(at, "press", "");
-        let dialog = Dialog::new("confirm", "Are you sure?");
-        self.sim.dialog = Some(OpenDialog { dialog, then: DialogContinuation::Press(id) });
         Ok(())
     }
 
