@@ -17,6 +17,7 @@ pub(crate) mod locate;
 pub(crate) mod outcome;
 #[cfg_attr(not(feature = "pictures"), allow(dead_code, reason = "only `screenshot` needs all of it"))]
 pub(crate) mod points;
+pub(crate) mod targeted;
 
 use crate::act::action_target::{ActionTarget, Actionability, TargetState};
 use crate::act::locate::{CurrentElement, MAX_RELOCATIONS, RECHECK_INTERVAL};

@@ -60,8 +60,9 @@ impl Request {
         let own = || {
             let prepared = registry::lookup(&self.command)
                 .and_then(|entry| entry.prepare(self.input.clone(), registry::commands()));
-            prepared
-                .map_or(DEFAULT_DEADLINE, |Prepared { time, .. }| self.given(time).unwrap_or(time.deadline))
+            prepared.map_or(DEFAULT_DEADLINE, |Prepared { time, .. }| {
+                self.caller_timeout(time).unwrap_or(time.deadline)
+            })
         };
         self.timeout_ms.map_or_else(own, Duration::from_millis).saturating_add(GRACE)
     }

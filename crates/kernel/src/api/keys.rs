@@ -35,7 +35,13 @@ fn parse_modifiers<'a>(words: impl Iterator<Item = &'a str>) -> Result<Modifiers
             Ok("Control") => modifiers.control = true,
             Ok("Meta") => modifiers.meta = true,
             Ok("Shift") => modifiers.shift = true,
-            _ => return Err(unknown("modifier", word, ["Control", "Shift", "Alt", "Meta"].into_iter())),
+            _ => {
+                return Err(unknown_word_error(
+                    "modifier",
+                    word,
+                    ["Control", "Shift", "Alt", "Meta"].into_iter(),
+                ));
+            }
         }
     }
     Ok(modifiers)

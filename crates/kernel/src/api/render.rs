@@ -27,6 +27,19 @@ pub trait Show {
     }
 }
 
+/// Implements `Show` for an output that is one line: `show_line!(Type: value => "FORMAT", ...)`.
+macro_rules! show_line {
+    ($output:ty: $value:ident => $($line:tt)*) => {
+        impl $crate::api::render::Show for $output {
+            fn show(&self, text: &mut $crate::api::render::Text) {
+                let $value = self;
+                text.line(format_args!($($line)*));
+            }
+        }
+    };
+}
+pub(crate) use show_line;
+
 /// Collects the lines of a rendered output.
 #[derive(Debug)]
 pub struct Text {

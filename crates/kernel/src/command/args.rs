@@ -135,6 +135,12 @@ impl ActionOptions {
     }
 }
 
+/// A command with the options that all actions share.
+pub(crate) trait SharedOptions {
+    /// Returns these options.
+    fn action_options(&self) -> ActionOptions;
+}
+
 /// A command that acts on the app, with the options that all actions share.
 pub trait Acting: Command {
     /// Returns the options, to change them.
@@ -200,7 +206,7 @@ macro_rules! acting {
             pub receipt: Option<$crate::command::args::Receipt>,
         }
 
-        impl $name {
+        impl $crate::command::args::SharedOptions for $name {
             fn action_options(&self) -> $crate::command::args::ActionOptions {
                 $crate::command::args::ActionOptions {
                     allow_changed: self.allow_changed,

@@ -4,6 +4,7 @@
 use crate::api::expectation::Expectation;
 use crate::api::paths::{PathArg, ResolvedPath};
 use crate::api::request::{Caller, HeldTurn, LogStatus, RefDetail, Render};
+use crate::api::session_name;
 use crate::command::begun::Begun;
 use crate::command::table::CommandTable;
 use crate::host::open_session::OpenSession;
@@ -120,6 +121,16 @@ impl Cx {
         &self.session_name
     }
 
+    /// Makes another session the session of this command.
+    ///
+    /// # Errors
+    /// Returns `INVALID_ARGS` for a text that is no name of a session.
+    pub(crate) fn select_session(&mut self, name: String) -> Result<()> {
+        session_name::check(&name)?;
+        self.session_name = name;
+        Ok(())
+    }
+
     /// Resolves a path argument for the caller.
     ///
     /// # Errors
@@ -132,8 +143,8 @@ impl Cx {
     ///
     /// # Errors
     /// Returns the errors of [`Caller::resolve_path`].
-    pub fn resolve_optional_path(&self, path: Option<&PathArg>) -> Result<Option<ResolvedPath>> {
-        path.map(|path| self.resolve_path(path)).transpose()
+    pub fn resolve_optional_path(&self, path: Option<&PathArg>) -> Result<Option<PathBuf>> {
+        path.map(|path| self.resolve_path(path).map(ResolvedPath::into_path_buf)).transpose()
     }
 
     /// Writes a file that the caller named, or whose folder the caller named.

@@ -32,16 +32,4 @@ fn within(ms: u64) -> TimeLimits {
     }
 }
 
-/// Implements `Show` for the output of a wait by printing its `truth`.
-macro_rules! shows_truth {
-    ($output:ty) => {
-        impl $crate::api::render::Show for $output {
-            fn show(&self, text: &mut $crate::api::render::Text) {
-                text.line(&self.truth);
-            }
-        }
-    };
-}
-use shows_truth;
-
-shows_truth!(WaitOutput);
+show_line!(WaitOutput: wait => "{}", wait.truth);

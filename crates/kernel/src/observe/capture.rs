@@ -64,11 +64,7 @@ pub(crate) async fn capture_now(cx: &mut Cx) -> Result<Arc<Tree>> {
 /// # Errors
 /// Returns errors of the device, and `DIALOG_OPEN` when a dialog keeps the app from answering.
 async fn capture_and_store(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
-    cx.check()?;
-    let live = cx.open_session()?;
-    if let Some(dialog) = live.device.dialog() {
-        return Err(dialog_error(&dialog));
-    }
+    check_no_dialog(cx)?;
     let (tree, is_new) = capture_against_stored(cx).await?;
     let live = cx.open_session()?;
     live.captured = Some(Instant::now());
@@ -114,12 +110,8 @@ pub(crate) async fn capture_against_stored(cx: &mut Cx) -> Result<(Arc<Tree>, bo
 /// # Errors
 /// Returns errors of the device, and `DIALOG_OPEN` when a dialog keeps the app from answering.
 pub(crate) async fn capture_unstored(cx: &mut Cx) -> Result<Arc<Tree>> {
-    cx.check()?;
-    let live = cx.open_session()?;
-    if let Some(dialog) = live.device.dialog() {
-        return Err(dialog_error(&dialog));
-    }
-    match live.device.capture(CaptureRequest::default()).await? {
+    check_no_dialog(cx)?;
+    match cx.device()?.capture(CaptureRequest::default()).await? {
         CaptureResult::Tree(tree) => Ok(tree),
         other => Err(Error::internal(format!("the device returned {other:?} for a capture"))),
     }
@@ -195,6 +187,15 @@ pub(crate) fn issue_line(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<Strin
     let r = if is_stored(cx, tree)? { issue(cx, &[node])?.pop() } else { None };
     let telling = cx.open_session()?.session.records(tree).distinguishing_text(node);
     Ok(stickpin_tree::line(tree.node(node), r, telling.as_deref()))
+}
+
+/// Fails when a dialog blocks the app.
+///
+/// # Errors
+/// Returns `DIALOG_OPEN`, or `TIMEOUT` when the command was cancelled.
+pub(crate) fn check_no_dialog(cx: &mut Cx) -> Result<()> {
+    cx.check()?;
+    cx.device()?.dialog().map_or(Ok(()), |dialog| Err(dialog_error(&dialog)))
 }
 
 /// Creates the error for a dialog of the app that blocks everything else.

@@ -107,18 +107,6 @@ async fn moving(cx: &mut Cx) -> Result<Vec<String>> {
     Ok(still)
 }
 
-/// Fails when a dialog blocks the app.
-///
-/// # Errors
-/// Returns `DIALOG_OPEN`, or `TIMEOUT` when the command was cancelled.
-pub(crate) fn check_no_dialog(cx: &mut Cx) -> Result<()> {
-    cx.check()?;
-    match cx.device()?.dialog() {
-        Some(dialog) => Err(crate::observe::capture::dialog_error(&dialog)),
-        None => Ok(()),
-    }
-}
-
 /// Waits up to `at_most` until a capture may differ from the last one. Does not let other commands
 /// run.
 ///

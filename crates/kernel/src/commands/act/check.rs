@@ -24,30 +24,18 @@ acting! {
 const CHECK: Spec =
     Spec { effect: Effect::Mutates, idempotent: true, needs: &[Capability::Press], ..Spec::SESSION };
 
-impl Command for Check {
+impl TargetedAction for Check {
     const SPEC: Spec = Spec { name: "check", examples: &["stickpin check @e4"], ..CHECK };
-    type Output = ActionOutput;
 
-    fn time_limits(&self) -> TimeLimits {
-        self.action_options().time_limits(Self::SPEC.deadline, Duration::ZERO)
-    }
-
-    async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
-        let (ready, acted) = fields::set_checked(cx, &self.target, true, self.action_options()).await?;
-        outcome::finish_action(cx, Some(&ready), self.action_options(), acted).await
+    async fn act(self, cx: &mut Cx, opts: ActionOptions) -> Result<(ActionTarget, ActionOutput)> {
+        fields::set_checked(cx, &self.target, true, opts).await
     }
 }
 
-impl Command for Uncheck {
+impl TargetedAction for Uncheck {
     const SPEC: Spec = Spec { name: "uncheck", examples: &["stickpin uncheck @e4"], ..CHECK };
-    type Output = ActionOutput;
 
-    fn time_limits(&self) -> TimeLimits {
-        self.action_options().time_limits(Self::SPEC.deadline, Duration::ZERO)
-    }
-
-    async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
-        let (ready, acted) = fields::set_checked(cx, &self.target, false, self.action_options()).await?;
-        outcome::finish_action(cx, Some(&ready), self.action_options(), acted).await
+    async fn act(self, cx: &mut Cx, opts: ActionOptions) -> Result<(ActionTarget, ActionOutput)> {
+        fields::set_checked(cx, &self.target, false, opts).await
     }
 }

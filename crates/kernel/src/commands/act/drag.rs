@@ -17,7 +17,7 @@ acting! {
     }
 }
 
-impl Command for Drag {
+impl TargetedAction for Drag {
     const SPEC: Spec = Spec {
         name: "drag",
         effect: Effect::Mutates,
@@ -25,18 +25,12 @@ impl Command for Drag {
         examples: &["stickpin drag @e4 @e9 --settle", "stickpin drag @e4 300,420"],
         ..Spec::SESSION
     };
-    type Output = ActionOutput;
 
-    fn time_limits(&self) -> TimeLimits {
-        self.action_options().time_limits(Self::SPEC.deadline, Duration::ZERO)
-    }
-
-    async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
-        let opts = self.action_options();
+    async fn act(self, cx: &mut Cx, opts: ActionOptions) -> Result<(ActionTarget, ActionOutput)> {
         resolve::note_standings(cx, [&self.source, &self.destination])?;
         let mut attempts = FailedAttempts::default();
         let (source, destination) = loop {
-            let (source, destination, to) = self.aim_at_both_ends(cx).await?;
+            let (source, destination, to) = self.aim_at_both_ends(cx, opts).await?;
             outcome::begin_action(cx, &source).await?;
             let action = Action::Drag {
                 from: source.point,
@@ -45,20 +39,25 @@ impl Command for Drag {
                 target: destination.receiver(),
             };
             match input::send_to_target(cx, &action, &source).await {
-                Ok(performed) if !performed.handled => return Err(apart(&source, &destination)),
+                Ok(performed) if !performed.handled => {
+                    return Err(too_far_apart_error(&source, &destination));
+                }
                 Ok(_) => break (source, destination),
                 Err(missed) => attempts.prepare_retry(cx, &source, missed).await?,
             }
         };
         let words = format!("{} to {}", source.description, destination.description);
-        outcome::finish_action(cx, Some(&source), opts, ActionOutput::new("dragged", words)).await
+        Ok((source, ActionOutput::new("dragged", words)))
     }
 }
 
 impl Drag {
     /// Aims at both ends and returns their current state with the drop point.
-    async fn aim_at_both_ends(&self, cx: &mut Cx) -> Result<(ActionTarget, ActionTarget, (f64, f64))> {
-        let opts = self.action_options();
+    async fn aim_at_both_ends(
+        &self,
+        cx: &mut Cx,
+        opts: ActionOptions,
+    ) -> Result<(ActionTarget, ActionTarget, (f64, f64))> {
         let before = match &self.destination {
             Target::Point { .. } => cx.device()?.scroll_offset().await?,
             _ => (0.0, 0.0),

@@ -2,7 +2,6 @@
 
 use crate::commands::prelude::*;
 use std::collections::BTreeSet;
-use stickpin_tree::quote;
 
 /// The maximum number of secret names in a message.
 const MAX_NAMED_SECRETS: usize = 10;
@@ -29,7 +28,7 @@ acting! {
     }
 }
 
-impl Command for Fill {
+impl TargetedAction for Fill {
     const SPEC: Spec = Spec {
         name: "fill",
         idempotent: true,
@@ -42,17 +41,12 @@ impl Command for Fill {
         ],
         ..Spec::SESSION
     };
-    type Output = ActionOutput;
 
-    fn time_limits(&self) -> TimeLimits {
-        self.action_options().time_limits(
-            Self::SPEC.deadline,
-            crate::command::args::typing_time(self.text.as_deref().unwrap_or_default()),
-        )
+    fn input_time(&self) -> Duration {
+        crate::command::args::typing_time(self.text.as_deref().unwrap_or_default())
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
-        let opts = self.action_options();
+    async fn act(self, cx: &mut Cx, opts: ActionOptions) -> Result<(ActionTarget, ActionOutput)> {
         let text = match (self.text, &self.secret) {
             (Some(text), None) => text,
             (None, Some(name)) => secret(cx, name)?,
@@ -67,8 +61,7 @@ impl Command for Fill {
                 ));
             }
         };
-        let (ready, acted) = crate::act::fill::fill(cx, &self.target, &text, opts).await?;
-        outcome::finish_action(cx, Some(&ready), opts, acted).await
+        crate::act::fill::fill(cx, &self.target, &text, opts).await
     }
 }
 

@@ -38,7 +38,7 @@ impl TryFrom<String> for Assignment {
     fn try_from(text: String) -> Result<Self> {
         let (target, at) = target::parse_assignment_target(&text).map_err(|first| {
             let why = first.map(|e| format!(": {}", e.message)).unwrap_or_default();
-            let message = format!("{} is not of the form TARGET=VALUE{why}", stickpin_tree::quote(&text));
+            let message = format!("{} is not of the form TARGET=VALUE{why}", quote(&text));
             Error::invalid_args(message)
                 .hint("for example: `stickpin form @e2=ada@example.com 'label=\"City\"=Graz'`")
         })?;
@@ -111,27 +111,15 @@ impl Command for Form {
             let (ready, acted) = fields::set_field(cx, target, &field.value, quiet).await?;
             fields.push(outcome::finish_action(cx, Some(&ready), quiet, acted).await?);
         }
-        let last = match &submit {
-            None => {
-                outcome::finish_action(
-                    cx,
-                    None,
-                    opts,
-                    ActionOutput::new("filled", format!("{} fields", fields.len())),
-                )
-                .await?
-            }
+        let (ready, acted) = match &submit {
+            None => (None, ActionOutput::new("filled", format!("{} fields", fields.len()))),
             Some(submit) => {
                 let ready = input::press_target(cx, submit, true, opts, press_action).await?;
-                outcome::finish_action(
-                    cx,
-                    Some(&ready),
-                    opts,
-                    ActionOutput::new("pressed", &ready.description),
-                )
-                .await?
+                let acted = ActionOutput::new("pressed", &ready.description);
+                (Some(ready), acted)
             }
         };
+        let last = outcome::finish_action(cx, ready.as_ref(), opts, acted).await?;
         Ok(FormOutput { fields, last })
     }
 }

@@ -1,7 +1,6 @@
 //! `hover`: moves the pointer onto an element.
 
 use crate::commands::prelude::*;
-use crate::observe::notices;
 
 acting! {
     /// Move the pointer onto an element, which shows tooltips and hover menus.
@@ -12,7 +11,7 @@ acting! {
     }
 }
 
-impl Command for Hover {
+impl TargetedAction for Hover {
     const SPEC: Spec = Spec {
         name: "hover",
         effect: Effect::Mutates,
@@ -20,14 +19,8 @@ impl Command for Hover {
         examples: &["stickpin hover @e3 --settle"],
         ..Spec::SESSION
     };
-    type Output = ActionOutput;
 
-    fn time_limits(&self) -> TimeLimits {
-        self.action_options().time_limits(Self::SPEC.deadline, Duration::ZERO)
-    }
-
-    async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
-        let opts = self.action_options();
+    async fn act(self, cx: &mut Cx, opts: ActionOptions) -> Result<(ActionTarget, ActionOutput)> {
         // Reactions to the pointer's arrival are the effect of this action, so earlier notices are
         // dropped before it.
         notices::discard(cx).await?;
@@ -37,7 +30,7 @@ impl Command for Hover {
         }
         let ready = hovered?;
         outcome::record_opener(cx, &ready)?;
-        outcome::finish_action(cx, Some(&ready), opts, ActionOutput::new("hovering", &ready.description))
-            .await
+        let acted = ActionOutput::new("hovering", &ready.description);
+        Ok((ready, acted))
     }
 }

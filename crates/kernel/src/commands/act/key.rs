@@ -4,7 +4,6 @@ use crate::act::focus;
 pub use crate::api::keys::Chord;
 use crate::command::args::{OptionalValue, Receipt};
 use crate::commands::prelude::*;
-use crate::observe::notices;
 use stickpin_device::Action;
 
 /// Press a key or chord where the focus is: `Enter`, `Control+a`, `Shift+Tab`.

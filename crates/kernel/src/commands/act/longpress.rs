@@ -20,7 +20,7 @@ fn default_hold() -> u64 {
     600
 }
 
-impl Command for LongPress {
+impl TargetedAction for LongPress {
     const SPEC: Spec = Spec {
         name: "longpress",
         effect: Effect::Mutates,
@@ -28,18 +28,16 @@ impl Command for LongPress {
         examples: &["stickpin longpress @e3", "stickpin longpress @e3 1500"],
         ..Spec::SESSION
     };
-    type Output = ActionOutput;
 
-    fn time_limits(&self) -> TimeLimits {
-        self.action_options().time_limits(Self::SPEC.deadline, Duration::from_millis(self.hold))
+    fn input_time(&self) -> Duration {
+        Duration::from_millis(self.hold)
     }
 
-    async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
+    async fn act(self, cx: &mut Cx, opts: ActionOptions) -> Result<(ActionTarget, ActionOutput)> {
         if !(1..=10_000).contains(&self.hold) {
             let message = format!("`hold` is {} ms; it must be from 1 to 10000", self.hold);
             return Err(Error::invalid_args(message).hint("for example: `stickpin longpress @e3 600`"));
         }
-        let opts = self.action_options();
         let action = |ready: &ActionTarget| Action::Press {
             point: ready.point,
             target: ready.receiver(),
@@ -49,6 +47,7 @@ impl Command for LongPress {
             hold: Duration::from_millis(self.hold),
         };
         let ready = input::press_target(cx, &self.target, false, opts, action).await?;
-        outcome::finish_action(cx, Some(&ready), opts, ActionOutput::new("held", &ready.description)).await
+        let acted = ActionOutput::new("held", &ready.description);
+        Ok((ready, acted))
     }
 }

@@ -104,7 +104,7 @@ impl Command for Press {
                 .await?;
         let downloaded = match &save_as {
             Some(to) => Some(
-                wait_download(cx, None, Some(to), default_timeout())
+                wait_download(cx, None, Some(to.as_path()), default_timeout())
                     .await
                     .map_err(|e| e.dispatched(cx.dispatched()))?,
             ),

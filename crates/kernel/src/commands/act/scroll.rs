@@ -2,7 +2,6 @@
 
 use crate::command::args::{OptionalValue, Receipt};
 use crate::commands::prelude::*;
-use crate::observe::notices;
 use crate::observe::waiting::QUIET_TIME;
 use stickpin_device::{Action, AimOptions, SettleRequest};
 

@@ -19,7 +19,7 @@ acting! {
     }
 }
 
-impl Command for Select {
+impl TargetedAction for Select {
     const SPEC: Spec = Spec {
         name: "select",
         idempotent: true,
@@ -28,14 +28,8 @@ impl Command for Select {
         examples: &["stickpin select @e6 Austria", "stickpin select 'label=Colours' red blue"],
         ..Spec::SESSION
     };
-    type Output = ActionOutput;
 
-    fn time_limits(&self) -> TimeLimits {
-        self.action_options().time_limits(Self::SPEC.deadline, Duration::ZERO)
-    }
-
-    async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
-        let (ready, acted) = choice::choose(cx, &self.target, &self.options, self.action_options()).await?;
-        outcome::finish_action(cx, Some(&ready), self.action_options(), acted).await
+    async fn act(self, cx: &mut Cx, opts: ActionOptions) -> Result<(ActionTarget, ActionOutput)> {
+        choice::choose(cx, &self.target, &self.options, opts).await
     }
 }

@@ -2,7 +2,6 @@
 
 use crate::act::focus;
 use crate::commands::prelude::*;
-use crate::observe::notices;
 use stickpin_device::Action;
 
 acting! {

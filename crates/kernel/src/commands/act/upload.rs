@@ -5,7 +5,7 @@ use crate::commands::prelude::*;
 use std::path::{Path, PathBuf};
 use std::time::UNIX_EPOCH;
 use stickpin_device::{Action, Dispatched, FileInput, InputFile, InputOutcome};
-use stickpin_tree::{Handle, escape, quote};
+use stickpin_tree::{Handle, escape};
 
 /// The maximum length of an input's `accept` in a message, in characters.
 const MAX_ACCEPT_CHARS: usize = 200;
@@ -25,7 +25,7 @@ acting! {
     }
 }
 
-impl Command for Upload {
+impl TargetedAction for Upload {
     const SPEC: Spec = Spec {
         name: "upload",
         effect: Effect::Mutates,
@@ -33,14 +33,8 @@ impl Command for Upload {
         examples: &["stickpin upload @e5 ~/cv.pdf", "stickpin upload 'label=Photos' a.png b.png --settle"],
         ..Spec::SESSION
     };
-    type Output = ActionOutput;
 
-    fn time_limits(&self) -> TimeLimits {
-        self.action_options().time_limits(Self::SPEC.deadline, Duration::ZERO)
-    }
-
-    async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
-        let opts = self.action_options();
+    async fn act(self, cx: &mut Cx, opts: ActionOptions) -> Result<(ActionTarget, ActionOutput)> {
         let files = read(cx, &self.files)?;
         let (mut found, mut attempts) = (None, FailedAttempts::default());
         while found.is_none() {
@@ -64,7 +58,7 @@ impl Command for Upload {
             None => choose_or_drop(cx, &self.target, &files, opts).await?,
         };
         acted.target = ready.description.clone();
-        outcome::finish_action(cx, Some(&ready), opts, acted).await
+        Ok((ready, acted))
     }
 }
 

@@ -2,14 +2,12 @@
 
 use crate::commands::coordinate::feed;
 use crate::commands::prelude::*;
-use crate::run::authority;
 use std::collections::BTreeMap;
 use stickpin_coordinator::{
     Event, Granted, SessionAuthority, TakeOptions, TurnReply, WaitOptions, WaitReply, with_unread,
 };
 use stickpin_session::agent::EnvAge;
 use stickpin_session::turn::AgentId;
-use stickpin_tree::quote;
 
 /// The maximum wait for a turn.
 pub(super) const LONGEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
@@ -167,17 +165,7 @@ impl Command for TurnTry {
     type Output = TurnOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<TurnOutput> {
-        let (session, who) = authority::require(cx)?;
-        let options = WaitOptions {
-            timeout: Some(Duration::ZERO),
-            park: self.park,
-            events: true,
-            pid: cx.caller.process,
-            ..WaitOptions::default()
-        };
-        let cancel = cx.cancel.clone();
-        let waited = session.wait(&who, options, &cancel).await?;
-        Ok(TurnOutput::of_wait(cx, &session, waited))
+        TurnWait { timeout: Some(0), park: self.park, ..TurnWait::default() }.run(cx).await
     }
 }
 

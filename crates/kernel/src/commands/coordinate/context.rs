@@ -4,7 +4,6 @@
 use crate::commands::prelude::*;
 use crate::commands::read::snapshot::{OutlineOutput, Snapshot};
 use crate::host::queue::Position;
-use crate::run::authority;
 use stickpin_coordinator::{ContextPage, Conversations};
 use stickpin_session::log::{ContextAdded, Redacted};
 use stickpin_tree::quote_whole;
@@ -134,7 +133,7 @@ fn parse_range(text: &str) -> Result<(u32, u32)> {
     let range =
         text.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));
     range.filter(|(first, last)| first <= last).ok_or_else(|| {
-        Error::invalid_args(format!("`pins`: {} is not a range of refs", stickpin_tree::quote(text)))
+        Error::invalid_args(format!("`pins`: {} is not a range of refs", quote(text)))
             .hint("write the first and the last number: `1-40`")
     })
 }
@@ -185,8 +184,4 @@ impl Show for ContextReadOutput {
     }
 }
 
-impl Show for ContextChanged {
-    fn show(&self, text: &mut Text) {
-        text.line(format_args!("record {} of {}", self.seq, self.session));
-    }
-}
+show_line!(ContextChanged: it => "record {} of {}", it.seq, it.session);

@@ -7,7 +7,6 @@ pub(super) use self::show::show_events;
 use crate::api::spec::Follow;
 use crate::commands::coordinate::claim::{self, ALLOWANCE, LONGEST};
 use crate::commands::prelude::*;
-use crate::run::authority;
 use std::collections::{BTreeMap, BTreeSet};
 use stickpin_coordinator::{
     Audience, Breadth, Event, EventQuery, Events as Found, Filter, Participant, SessionAuthority, Talk,
@@ -214,8 +213,7 @@ impl Events {
         }
         let Some(first) = sessions.first() else {
             let message = format!("{} is not a member of any open session", who.agent);
-            return Err(Error::new(ErrorCode::UnknownMember, message)
-                .hint("run `stickpin --session NAME turn join` first"));
+            return Err(Error::unknown_member(message).hint("run `stickpin --session NAME turn join` first"));
         };
         let member = |find: &dyn Fn(&SessionAuthority) -> Result<Audience>| {
             sessions.iter().find_map(|session| find(session).ok()).map_or_else(|| find(first), Ok)

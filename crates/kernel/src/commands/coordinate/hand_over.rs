@@ -1,7 +1,6 @@
 //! `turn release`, `turn assign`: passes the turn on, together with a handoff.
 
 use crate::commands::prelude::*;
-use crate::run::authority;
 use serde_json::{Map, Value, json};
 use stickpin_coordinator::{Participant, SessionAuthority};
 use stickpin_session::turn::{Artifact, Handoff, HandoffUi};
@@ -196,7 +195,7 @@ pub(super) fn handoff(
                 ));
             }
             serde_json::from_str(json).map_err(|e| {
-                Error::new(ErrorCode::InvalidHandoff, format!("the handoff cannot be parsed: {e}"))
+                Error::invalid_handoff(format!("the handoff cannot be parsed: {e}"))
                     .hint(r#"write it as {"status": "what was done", "nextAction": "what comes next"}"#)
             })?
         }

@@ -1,12 +1,9 @@
 //! `turn join`, `turn leave`, `turn kick`, `turn state`: the members of a session.
 
-use crate::api::render::Cell;
 use crate::commands::coordinate::{claim, hand_over, talk};
 use crate::commands::prelude::*;
-use crate::run::authority;
 use stickpin_coordinator::{MemberState, Note, SessionState, Talk};
 use stickpin_session::turn::MemberRole;
-use stickpin_tree::quote;
 
 /// Become a member of the session, as a driver that may hold its turn.
 ///
@@ -234,11 +231,7 @@ impl Show for TurnJoinOutput {
     }
 }
 
-impl Show for TurnLeaveOutput {
-    fn show(&self, text: &mut Text) {
-        text.line(format_args!("left {}; other members: {}", self.session, self.remaining_members));
-    }
-}
+show_line!(TurnLeaveOutput: it => "left {}; other members: {}", it.session, it.remaining_members);
 
 impl Show for TurnKickOutput {
     fn show(&self, text: &mut Text) {

@@ -1,7 +1,6 @@
 //! `msg send`, `notes add`, `notes list`, `notes resolve`: messages and notes between agents.
 
 use crate::commands::prelude::*;
-use crate::run::authority;
 use stickpin_coordinator::{Delivery, Note, Talk};
 use stickpin_session::log::MessageHint;
 use stickpin_tree::quote_whole;
@@ -203,11 +202,7 @@ impl Show for MsgSendOutput {
     }
 }
 
-impl Show for NotesAddOutput {
-    fn show(&self, text: &mut Text) {
-        text.line(format_args!("added note {} to {}", self.note_id, self.session));
-    }
-}
+show_line!(NotesAddOutput: it => "added note {} to {}", it.note_id, it.session);
 
 impl Show for NotesListOutput {
     fn show(&self, text: &mut Text) {
@@ -229,8 +224,4 @@ pub(super) fn show_notes<'n>(notes: impl IntoIterator<Item = &'n Note>, text: &m
     }
 }
 
-impl Show for NotesResolveOutput {
-    fn show(&self, text: &mut Text) {
-        text.line(format_args!("resolved note {} of {}", self.note_id, self.session));
-    }
-}
+show_line!(NotesResolveOutput: it => "resolved note {} of {}", it.note_id, it.session);

@@ -1,9 +1,7 @@
 //! `back`, `forward`, `reload`, `home`: navigation through the history.
 
 use crate::commands::prelude::*;
-use crate::observe::navigation;
 use stickpin_device::{LeavePolicy, Navigation, NavigationResult};
-use stickpin_tree::quote;
 
 /// The maximum time until the document is ready and quiet.
 const READY_TIMEOUT: Duration = Duration::from_secs(10);

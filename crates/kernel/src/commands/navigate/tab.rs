@@ -1,14 +1,12 @@
 //! `tab list|new|switch|close|show`: the tabs and windows of the app, one of which is active in a
 //! session.
 
-use crate::api::render::Cell;
 use crate::commands::navigate::history::leave_policy;
 use crate::commands::prelude::*;
 use crate::commands::read::get::page;
 use crate::commands::read::snapshot::{OutlineOutput, Snapshot};
-use crate::observe::navigation;
 use stickpin_device::TabEntry;
-use stickpin_tree::{bare_url, escape, quote};
+use stickpin_tree::{bare_url, escape};
 
 /// The maximum time until a document is ready and quiet.
 const READY_TIMEOUT: Duration = Duration::from_secs(10);
@@ -220,16 +218,7 @@ impl TabOutput {
     /// tab are live again.
     async fn read_active(cx: &mut Cx, did: &'static str, settled: bool, interactive: bool) -> Result<Self> {
         let id = active(cx).await?.id;
-        let mut now = Self {
-            id,
-            did,
-            closed: None,
-            url: String::new(),
-            title: String::new(),
-            settled,
-            waits: None,
-            snapshot: None,
-        };
+        let mut now = Self { id, did, settled, ..Self::default() };
         // A dialog blocks reading.
         if let Some(dialog) = cx.device()?.dialog() {
             cx.open_session()?.page = None;

@@ -39,8 +39,4 @@ impl Command for Count {
     }
 }
 
-impl Show for CountOutput {
-    fn show(&self, text: &mut Text) {
-        text.line(self.count);
-    }
-}
+show_line!(CountOutput: it => "{}", it.count);

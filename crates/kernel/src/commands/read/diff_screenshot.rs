@@ -71,7 +71,7 @@ impl Command for DiffScreenshot {
     type Output = ComparisonOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<ComparisonOutput> {
-        let out = cx.resolve_optional_path(self.out.as_ref())?.map(ResolvedPath::into_path_buf);
+        let out = cx.resolve_optional_path(self.out.as_ref())?;
         let read = |cx: &Cx, path: &PathArg| {
             let path = cx.resolve_path(path)?;
             let bytes = std::fs::read(&*path).map_err(|e| path.io_error("read", &e))?;

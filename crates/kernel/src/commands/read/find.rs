@@ -1,7 +1,7 @@
 //! `find`: finds elements by text or selector and prints them with refs.
 
 use crate::commands::prelude::*;
-use stickpin_tree::{NodeId, Selector, quote};
+use stickpin_tree::{NodeId, Selector};
 
 /// The maximum number of listed matches.
 const MAX_LISTED: usize = 25;

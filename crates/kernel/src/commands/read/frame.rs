@@ -7,7 +7,6 @@ mod picture;
 use crate::act::points;
 use crate::commands::prelude::*;
 use crate::host::screenshots::{ClientScreenshot, PageIdentity, PlacedElement};
-use crate::observe::notices;
 use crate::observe::traffic::describe_network_request;
 use crate::observe::waiting::{self, PauseEnd, WakeOn};
 pub use output::{FrameBox, FrameReceipt, FrameReceiptLine, WatchFrameOutput};

@@ -2,7 +2,7 @@
 
 use crate::commands::prelude::*;
 use serde_json::json;
-use stickpin_tree::{DEFAULT_MAX_BYTES, Heading, Markdown, NodeId, SectionError, bare_url, escape, quote};
+use stickpin_tree::{DEFAULT_MAX_BYTES, Heading, Markdown, NodeId, SectionError, bare_url, escape};
 
 /// Print the page, or the content of one element, as Markdown.
 ///

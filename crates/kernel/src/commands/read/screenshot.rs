@@ -104,7 +104,7 @@ impl Command for Screenshot {
     type Output = ScreenshotOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<ScreenshotOutput> {
-        let named = cx.resolve_optional_path(self.path.as_ref())?.map(ResolvedPath::into_path_buf);
+        let named = cx.resolve_optional_path(self.path.as_ref())?;
         let request =
             ScreenshotRequest::default().of(address_to_capture(cx, self.of.as_ref()).await?).full(self.full);
         let (tree, shot, boxes) = capture_without_motion(cx, request).await?;

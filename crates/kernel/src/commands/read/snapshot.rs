@@ -179,14 +179,11 @@ fn header(tree: &Tree, plan: &Plan<'_>, generation: Option<Generation>) -> Outli
         title: page.title.clone(),
         header: plan.header(generation),
         plain_header: plan.header(None),
-        tree: None,
-        refs: None,
         shown: plan.shown(),
         total: plan.total(),
         cut: plan.is_cut(),
         truncated: tree.is_truncated(),
-        cached: false,
-        age_ms: None,
+        ..OutlineOutput::default()
     }
 }
 

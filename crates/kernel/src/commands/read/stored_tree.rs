@@ -2,7 +2,6 @@
 //! that serves watchers adds it.
 
 use crate::commands::prelude::*;
-use crate::run::authority;
 use stickpin_coordinator::stored_tree;
 use stickpin_session::log::{BlobId, BlobRef};
 

@@ -5,7 +5,6 @@ use crate::commands::prelude::*;
 use crate::commands::session::record::{
     RecordStopOutput, check_out_if_open, end_recording, has_repaired, save,
 };
-use crate::run::authority;
 
 /// Close the session and its app.
 ///
@@ -58,7 +57,6 @@ impl Command for Close {
             .hint("close each recorded session with `stickpin close --save`"));
         }
         let path = cx.resolve_optional_path(save_to.as_ref().and_then(Option::as_ref))?;
-        let path = path.map(ResolvedPath::into_path_buf);
         let mut saved = None;
         if save_to.is_some() || recorded {
             check_out_if_open(cx).await?;

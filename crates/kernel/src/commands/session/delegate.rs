@@ -3,8 +3,6 @@
 
 use crate::api::session_name;
 use crate::commands::prelude::*;
-use crate::commands::session::upkeep::named;
-use crate::run::authority;
 use stickpin_coordinator::{ReturnedLoans, Spawn, Spawned};
 use stickpin_session::turn::{AgentId, Verb};
 
@@ -100,7 +98,7 @@ impl Command for SessionSpawn {
 
     async fn run(self, cx: &mut Cx) -> Result<SessionSpawnOutput> {
         session_name::check(&self.child)?;
-        named(cx, self.parent)?;
+        cx.select_session(self.parent)?;
         let (coordinator, who) = authority::coordinator(cx)?;
         let spawn = Spawn {
             rules: self.lend,
@@ -118,7 +116,7 @@ impl Command for SessionStop {
     type Output = LoansOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<LoansOutput> {
-        named(cx, self.child)?;
+        cx.select_session(self.child)?;
         let (coordinator, who) = authority::coordinator(cx)?;
         let returned = coordinator.loans().stop_child(&cx.session_name, &who).await?;
         Ok(LoansOutput { status: "stopped".to_owned(), children: vec![cx.session_name.clone()], returned })
@@ -148,7 +146,7 @@ impl Command for SessionPrune {
 
     async fn run(self, cx: &mut Cx) -> Result<LoansOutput> {
         if let Some(parent) = self.parent {
-            named(cx, parent)?;
+            cx.select_session(parent)?;
         }
         let (coordinator, who) = authority::coordinator(cx)?;
         let (children, returned) = coordinator.loans().prune(&cx.session_name, &who).await?;

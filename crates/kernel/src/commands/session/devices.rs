@@ -1,9 +1,7 @@
 //! `devices`: lists what can be opened here.
 
-use crate::api::render::Cell;
 use crate::commands::prelude::*;
 use stickpin_device::DeviceEntry;
-use stickpin_tree::quote;
 
 /// List the apps and browsers that can be opened here.
 ///

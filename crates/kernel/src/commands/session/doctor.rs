@@ -1,7 +1,6 @@
 //! `doctor`, `doctor state`: what is missing or damaged here, and the command that fixes it.
 
 use crate::commands::prelude::*;
-use crate::run::authority;
 use serde_json::Value;
 use std::collections::BTreeSet;
 use stickpin_coordinator::{Coordinator, ListedState};
@@ -153,7 +152,7 @@ fn check_sessions(coordinator: &Coordinator) -> Result<Vec<Check>> {
 }
 
 /// Writes a check, with the command that fixes what it found. `lead` precedes its name.
-fn show_check(lead: &str, check: &Check, text: &mut Text) {
+pub(super) fn show_check(lead: &str, check: &Check, text: &mut Text) {
     let word = if check.ok { "ok  " } else { "FAIL" };
     text.line(format_args!("{word} {lead}{}: {}", check.name, check.found));
     if !check.ok && !check.fix.is_empty() {

@@ -1,9 +1,6 @@
 //! `session gc`, `log migrate`: sessions that are no longer used, and logs of earlier versions.
 
-use crate::api::render::Cell;
 use crate::commands::prelude::*;
-use crate::commands::session::upkeep::named;
-use crate::run::authority;
 use stickpin_coordinator::Dormant;
 
 /// Remove sessions that nobody has used for a week, with their logs. Only a person can run it.
@@ -82,7 +79,7 @@ impl Command for LogMigrate {
     type Output = LogMigrateOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<LogMigrateOutput> {
-        named(cx, self.name)?;
+        cx.select_session(self.name)?;
         let (coordinator, _) = authority::coordinator(cx)?;
         let name = cx.session_name.clone();
         let migrated = tokio::task::spawn_blocking(move || coordinator.migrate(&name)).await;

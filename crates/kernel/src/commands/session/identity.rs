@@ -2,11 +2,11 @@
 //! agent.
 
 use crate::commands::prelude::*;
+use crate::commands::session::doctor::show_check;
 use crate::host::identities::Identities;
 use std::sync::Arc;
 use stickpin_device::Check;
 use stickpin_session::agent::{EnvAge, Resolution};
-use stickpin_tree::quote;
 
 /// Link an MCP connection to the agent of a shell, with a one-time code.
 ///
@@ -91,7 +91,7 @@ impl Command for IdentityLink {
                 if !me.ambiguous.is_empty() {
                     let names: Vec<_> = me.ambiguous.iter().map(ToString::to_string).collect();
                     let message = format!("this shell may belong to {}", names.join(" or "));
-                    return Err(Error::new(ErrorCode::IdentityAmbiguous, message)
+                    return Err(Error::identity_ambiguous(message)
                         .hint("set STICKPIN_AGENT_ID to the id of the agent in this shell"));
                 }
                 let issued = identities.issue_code(&me.agent_id);
@@ -160,11 +160,7 @@ impl Show for DoctorIdentityOutput {
             text.line("no MCP server of this harness is connected");
         }
         for check in &self.checks {
-            let word = if check.ok { "ok  " } else { "FAIL" };
-            text.line(format_args!("{word} {}: {}", check.name, check.found));
-            if !check.ok {
-                text.line(format_args!("     fix: {}", check.fix));
-            }
+            show_check("", check, text);
         }
     }
 

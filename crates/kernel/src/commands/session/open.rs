@@ -18,8 +18,6 @@ use crate::host::queue::Position;
 use crate::host::screenshots::ClientScreenshots;
 use crate::host::watch_state::WatchState;
 use crate::host::{LIVE, SessionSlot};
-use crate::observe::navigation;
-use crate::run::authority;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::PoisonError;
@@ -29,7 +27,7 @@ use stickpin_refs::Generation;
 use stickpin_session::log::StartReason;
 use stickpin_session::turn::TargetRef;
 use stickpin_session::{Ladder, Session, SessionConfig};
-use stickpin_tree::{bare_url, escape, quote};
+use stickpin_tree::{bare_url, escape};
 
 /// The definition of `open` for its log entry.
 static DEFINITION: CommandDefinition = CommandDefinition::of::<Open>(Open::SPEC);
@@ -154,7 +152,6 @@ impl Command for Open {
             self.what = file.display().to_string();
         }
         let script = cx.resolve_optional_path(recorded.as_ref().and_then(Option::as_ref))?;
-        let script = script.map(ResolvedPath::into_path_buf);
         let options = self.device_options(cx)?;
         self.check_program(cx)?;
         let kind = cx.host.provider(&self.what)?.kind();
@@ -259,7 +256,7 @@ impl Open {
     }
 
     fn profile_folder(&self, cx: &Cx) -> Result<Option<PathBuf>> {
-        Ok(cx.resolve_optional_path(self.profile.as_ref())?.map(ResolvedPath::into_path_buf))
+        cx.resolve_optional_path(self.profile.as_ref())
     }
 
     async fn navigate(&self, cx: &mut Cx) -> Result<OpenOutput> {
@@ -462,7 +459,7 @@ impl OpenOutput {
 
 fn restore_timeout_error(what: &str, limit: Duration) -> Error {
     let message = format!("{} did not reopen within {} s and was closed", quote(what), limit.as_secs());
-    Error::new(ErrorCode::RestoreTimeout, message)
+    Error::restore_timeout(message)
         .hint("run `stickpin open URL --relaunch`, which waits longer, or `stickpin doctor` to check the requirements")
 }
 

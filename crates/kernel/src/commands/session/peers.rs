@@ -2,8 +2,6 @@
 
 use crate::api::session_name;
 use crate::commands::prelude::*;
-use crate::commands::session::upkeep::named;
-use crate::run::authority;
 use stickpin_coordinator::{Coordinator, Participant};
 
 /// Make two sessions peers: each sees the other, and members may send it messages.
@@ -81,14 +79,10 @@ fn change(
     to: fn(&Coordinator, &str, &str, &Participant) -> Result<()>,
 ) -> Result<PeersOutput> {
     session_name::check(&peer)?;
-    named(cx, session)?;
+    cx.select_session(session)?;
     let (coordinator, who) = authority::coordinator(cx)?;
     to(&coordinator, &cx.session_name, &peer, &who)?;
     Ok(PeersOutput { status: status.to_owned(), a: cx.session_name.clone(), b: peer })
 }
 
-impl Show for PeersOutput {
-    fn show(&self, text: &mut Text) {
-        text.line(format_args!("{} {} and {}", self.status, self.a, self.b));
-    }
-}
+show_line!(PeersOutput: it => "{} {} and {}", it.status, it.a, it.b);

@@ -7,7 +7,6 @@ use crate::commands::session::close::Close;
 use crate::host::private_dir;
 use crate::host::queue::Position;
 use crate::host::recording::{RecordedCommand, Recorder, Recording, ScriptRepair, ScriptWriter};
-use crate::run::authority;
 use serde_json::Map;
 use std::path::{Path, PathBuf};
 use stickpin_coordinator::RecordingLog;
@@ -100,7 +99,7 @@ impl Command for RecordStart {
     type Output = RecordStartOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<RecordStartOutput> {
-        let path = cx.resolve_optional_path(self.file.as_ref())?.map(ResolvedPath::into_path_buf);
+        let path = cx.resolve_optional_path(self.file.as_ref())?;
         match (&self.repair, self.line) {
             (None, None) => start_recording(cx, path, self.keep_reads)?,
             (Some(script), Some(line)) => {
@@ -139,7 +138,7 @@ impl Command for RecordStop {
     type Output = RecordStopOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<RecordStopOutput> {
-        let path = cx.resolve_optional_path(self.file.as_ref())?.map(ResolvedPath::into_path_buf);
+        let path = cx.resolve_optional_path(self.file.as_ref())?;
         check_out_if_open(cx).await?;
         if self.discard {
             let steps = current_recording(cx)?.len();
@@ -398,11 +397,7 @@ fn steps(count: usize) -> String {
     }
 }
 
-impl Show for RecordStartOutput {
-    fn show(&self, text: &mut Text) {
-        text.line(format_args!("recording {}; `record stop` writes the script", self.session));
-    }
-}
+show_line!(RecordStartOutput: it => "recording {}; `record stop` writes the script", it.session);
 
 impl Show for RecordStopOutput {
     fn show(&self, text: &mut Text) {

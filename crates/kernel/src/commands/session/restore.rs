@@ -1,13 +1,10 @@
 //! `session restore`: reopens a session that lost its app.
 
-use crate::api::session_name;
 use crate::commands::prelude::*;
 use crate::commands::read::get::page;
 use crate::commands::session::open::{Open, OpenOutput, options};
 use crate::host::SessionSlot;
 use crate::host::queue::Position;
-use crate::observe::navigation;
-use crate::run::authority;
 use std::sync::Arc;
 use stickpin_coordinator::{ListedChild, ListedSession};
 use stickpin_device::{LeavePolicy, Navigation};
@@ -66,8 +63,7 @@ impl Command for SessionRestore {
 
     async fn run(self, cx: &mut Cx) -> Result<SessionRestoreOutput> {
         if let Some(name) = self.name {
-            session_name::check(&name)?;
-            cx.session_name = name;
+            cx.select_session(name)?;
         }
         let (session, who) = authority::require(cx)?;
         session.touch(&who);

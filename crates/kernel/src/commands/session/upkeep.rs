@@ -1,12 +1,9 @@
 //! `session policy`, `session adopt`, `log verify`, `log repair`: the limits and the files of a
 //! session.
 
-use crate::api::session_name;
 use crate::commands::prelude::*;
-use crate::run::authority;
 use serde_json::Value;
 use stickpin_session::turn::Policy;
-use stickpin_tree::quote;
 
 /// Show or change the limits of a session and what it must not do.
 ///
@@ -130,7 +127,7 @@ impl Command for SessionPolicy {
     type Output = SessionPolicyOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<SessionPolicyOutput> {
-        named(cx, self.name)?;
+        cx.select_session(self.name)?;
         let (session, who) = authority::require(cx)?;
         let mut changes = Vec::new();
         for change in &self.set {
@@ -155,7 +152,7 @@ impl Command for SessionAdopt {
     type Output = SessionAdoptOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<SessionAdoptOutput> {
-        named(cx, self.name)?;
+        cx.select_session(self.name)?;
         let (coordinator, who) = authority::coordinator(cx)?;
         coordinator.adopt(&cx.session_name, &who)?;
         Ok(SessionAdoptOutput { status: "adopted".to_owned(), session: cx.session_name.clone() })
@@ -167,7 +164,7 @@ impl Command for LogVerify {
     type Output = LogVerifyOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<LogVerifyOutput> {
-        named(cx, self.name)?;
+        cx.select_session(self.name)?;
         let (coordinator, _) = authority::coordinator(cx)?;
         let name = cx.session_name.clone();
         let verified = tokio::task::spawn_blocking(move || coordinator.verify(&name)).await;
@@ -197,7 +194,7 @@ impl Command for LogRepair {
             return Err(Error::invalid_args("a repair moves the damaged line to quarantine")
                 .hint("add `--quarantine` to confirm"));
         }
-        named(cx, self.name)?;
+        cx.select_session(self.name)?;
         let (coordinator, who) = authority::coordinator(cx)?;
         let repaired = coordinator.repair(&cx.session_name, self.at_line, &who)?;
         Ok(LogRepairOutput {
@@ -208,13 +205,6 @@ impl Command for LogRepair {
             sha256: repaired.sha256,
         })
     }
-}
-
-/// Makes the named session the session of the command.
-pub(super) fn named(cx: &mut Cx, name: String) -> Result<()> {
-    session_name::check(&name)?;
-    cx.session_name = name;
-    Ok(())
 }
 
 impl Show for SessionPolicyOutput {
@@ -232,11 +222,7 @@ impl Show for SessionPolicyOutput {
     }
 }
 
-impl Show for SessionAdoptOutput {
-    fn show(&self, text: &mut Text) {
-        text.line(format_args!("adopted {}", self.session));
-    }
-}
+show_line!(SessionAdoptOutput: it => "adopted {}", it.session);
 
 impl Show for LogVerifyOutput {
     fn show(&self, text: &mut Text) {
@@ -257,11 +243,4 @@ impl Show for LogVerifyOutput {
     }
 }
 
-impl Show for LogRepairOutput {
-    fn show(&self, text: &mut Text) {
-        text.line(format_args!(
-            "lost {} records of {}; {} bytes are in quarantine",
-            self.lost_records, self.path, self.dropped_bytes
-        ));
-    }
-}
+show_line!(LogRepairOutput: it => "lost {} records of {}; {} bytes are in quarantine", it.lost_records, it.path, it.dropped_bytes);

@@ -79,7 +79,7 @@ impl Show for Agent {
             text.line(format_args!("could also be {}", self.ambiguous.join(", ")));
         }
         for Attempt { rank, source, found, used } in &self.explain {
-            let found = found.as_ref().map_or_else(|| "-".to_owned(), |found| stickpin_tree::quote(found));
+            let found = found.as_ref().map_or_else(|| "-".to_owned(), |found| quote(found));
             let used = if *used { "  <- used" } else { "" };
             text.line(format_args!("{rank:<2} {source}: {found}{used}"));
         }

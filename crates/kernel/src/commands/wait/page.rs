@@ -5,7 +5,7 @@ use crate::commands::prelude::*;
 use crate::commands::read::get::url;
 use crate::commands::wait::{WAIT, WaitOutput, default_timeout, within};
 use crate::host::queue::Position;
-use crate::observe::waiting::{self, QUIET_TIME, WaitTimeout, WakeOn};
+use crate::observe::waiting::{QUIET_TIME, WaitTimeout, WakeOn};
 use std::pin::pin;
 use stickpin_device::SettleRequest;
 use stickpin_tree::{Selector, States, escape, quote, quote_url};
@@ -120,7 +120,7 @@ impl Command for WaitUrl {
         let what = format!("an address with {}", quote(&self.part));
         let pattern = UrlPattern::new(&self.part);
         loop {
-            waiting::check_no_dialog(cx)?;
+            capture::check_no_dialog(cx)?;
             let at = url(cx).await?;
             let truth = format!("at {}", quote_url(&at));
             if pattern.matches(&at) {

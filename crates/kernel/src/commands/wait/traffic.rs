@@ -3,10 +3,10 @@
 use crate::api::files;
 use crate::api::url_pattern::UrlPattern;
 use crate::commands::prelude::*;
-use crate::commands::wait::{WAIT, WaitOutput, default_timeout, shows_truth, within};
+use crate::commands::wait::{WAIT, WaitOutput, default_timeout, within};
 use crate::observe::traffic::{describe_network_request, describe_progress, format_seconds};
-use crate::observe::waiting::{self, WaitTimeout, WakeOn};
-use std::path::PathBuf;
+use crate::observe::waiting::{WaitTimeout, WakeOn};
+use std::path::{Path, PathBuf};
 use stickpin_device::{Download, DownloadState, NetworkRequest, RequestEnd, io_error};
 use stickpin_tree::{escape, quote, quote_whole};
 
@@ -159,7 +159,7 @@ impl Command for WaitRequest {
             None => format!("a request {}", quote(&self.pattern)),
         };
         loop {
-            waiting::check_no_dialog(cx)?;
+            capture::check_no_dialog(cx)?;
             let seen = facets::traffic(cx.device()?, "report requests")?.requests().await?;
             let fits = |r: &&NetworkRequest| method.is_none_or(|m| m == r.method) && address.matches(&r.url);
             let ended = |r: &&NetworkRequest| r.end.is_some() && status.is_none_or(|s| has_status(r, s));
@@ -215,7 +215,7 @@ impl Command for WaitDownload {
 
     async fn run(self, cx: &mut Cx) -> Result<DownloadOutput> {
         let save_as = cx.resolve_optional_path(self.save_as.as_ref())?;
-        wait_download(cx, self.name.as_deref(), save_as.as_ref(), self.timeout).await
+        wait_download(cx, self.name.as_deref(), save_as.as_deref(), self.timeout).await
     }
 }
 
@@ -228,7 +228,7 @@ impl Command for WaitDownload {
 pub(crate) async fn wait_download(
     cx: &mut Cx,
     name: Option<&str>,
-    save_as: Option<&ResolvedPath>,
+    save_as: Option<&Path>,
     timeout: u64,
 ) -> Result<DownloadOutput> {
     let patience = WaitTimeout::new(Duration::from_millis(timeout));
@@ -238,7 +238,7 @@ pub(crate) async fn wait_download(
         None => "a download".to_owned(),
     };
     loop {
-        waiting::check_no_dialog(cx)?;
+        capture::check_no_dialog(cx)?;
         let mut all = facets::traffic(cx.device()?, "download")?.downloads().await?;
         all.retain(|d| wanted.as_ref().is_none_or(|w| w.matches(&d.name)));
         let mut truth = "none has begun since the last action".to_owned();
@@ -276,12 +276,7 @@ fn bytes(count: u64) -> String {
     if count < 10_000 { format!("{count} bytes") } else { format!("{} kB", count / 1_000) }
 }
 
-async fn copy(
-    roots: Option<Vec<PathBuf>>,
-    from: &std::path::Path,
-    mut to: PathBuf,
-    name: &str,
-) -> Result<PathBuf> {
+async fn copy(roots: Option<Vec<PathBuf>>, from: &Path, mut to: PathBuf, name: &str) -> Result<PathBuf> {
     if to.is_dir() {
         to.push(name);
     }
@@ -316,7 +311,7 @@ impl Command for WaitFn {
         let what = format!("{} to be true", quote(&self.expression));
         let mut truth = "its promise is still pending".to_owned();
         loop {
-            waiting::check_no_dialog(cx)?;
+            capture::check_no_dialog(cx)?;
             let value = facets::script(cx.device()?, "evaluate expressions")?
                 .evaluate(&self.expression, patience.remaining())
                 .await?;
@@ -339,8 +334,8 @@ fn script_value_text(value: &str) -> String {
     if word || json() { escape(value, MAX_VALUE_CHARS) } else { quote(value) }
 }
 
-shows_truth!(RequestOutput);
-shows_truth!(DownloadOutput);
+show_line!(RequestOutput: wait => "{}", wait.truth);
+show_line!(DownloadOutput: wait => "{}", wait.truth);
 
 #[cfg(test)]
 mod tests {

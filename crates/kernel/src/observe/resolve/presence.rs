@@ -1,6 +1,6 @@
 //! The presence of an element, for `is` and `wait`.
 
-use super::{NOT_CAPTURED, ambiguous, found, look_for, match_all, no_point, ref_error, standing};
+use super::{NOT_CAPTURED, ambiguous, look_for, match_all, no_point, ref_error, resolved_target, standing};
 use crate::api::target::{RefTarget, Target};
 use crate::command::context::Cx;
 use crate::observe::capture;

@@ -7,7 +7,6 @@ use serde_json::json;
 use std::sync::Arc;
 use stickpin_session::log::Status;
 use stickpin_session::turn::AgentId;
-use stickpin_tree::quote;
 
 impl Open {
     /// Refuses an app or a profile that an open session has. A session that starts an app of its

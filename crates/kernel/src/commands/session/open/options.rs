@@ -6,7 +6,6 @@ use crate::api::schema::{self, Field, Kind};
 use crate::commands::prelude::*;
 use serde_json::{Map, Value};
 use stickpin_device::Provider;
-use stickpin_tree::quote;
 
 /// The names of the options that have their own flags.
 const FLAGS: [&str; 6] = ["headed", "attach", "private", "privateHome", "viewport", "profile"];
