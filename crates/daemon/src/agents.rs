@@ -152,8 +152,7 @@ pub(crate) fn ancestry(pid: Option<u32>) -> Vec<Process> {
 }
 
 pub(crate) fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    SystemTime::now().into()
 }
 
 /// Returns the random id of the host, which is created once.

@@ -6,7 +6,7 @@ use serde::Serialize;
 use sha2::{Digest as _, Sha256};
 use std::io;
 use std::path::{Path, PathBuf};
-use std::time::{SystemTime, UNIX_EPOCH};
+use std::time::SystemTime;
 use stickpin_session::Timestamp;
 
 /// Why a run changes configurations.
@@ -120,8 +120,7 @@ impl Audit {
 
 /// Returns the current time.
 pub(crate) fn now() -> Timestamp {
-    let since = SystemTime::now().duration_since(UNIX_EPOCH).unwrap_or_default();
-    Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
+    SystemTime::now().into()
 }
 
 /// Returns the SHA-256 digest in hexadecimal digits.

@@ -7,7 +7,7 @@ mod run_state;
 use crate::divergence::Divergence;
 use crate::plan::{Item, Plan, Step};
 use crate::position::Position;
-use crate::report::model;
+use crate::report::model::{self, millis};
 use crate::script::Block;
 use calls::expectations;
 pub(crate) use calls::send_uncancelled;
@@ -15,6 +15,7 @@ pub use run_state::RepairedScript;
 use run_state::RunState;
 use serde_json::{Map, Value, json};
 use std::collections::BTreeSet;
+use std::fmt;
 use std::path::PathBuf;
 use std::time::{Duration, Instant};
 use stickpin_client::Client;
@@ -198,13 +199,7 @@ impl Runner<'_> {
         if kinds.is_empty() || kinds.contains(&platform) {
             return Ok(());
         }
-        let message = format!(
-            "the script is for {}, but this host has {}",
-            stickpin_tree::quote(platform),
-            kinds.join(", ")
-        );
-        let error = Error::unsupported(message)
-            .hint("set the platform in the first line of the script: context platform=...");
+        let error = platform_error(platform, format_args!("this host has {}", kinds.join(", ")));
         Err(StopReason::Broken { step: first.number, error })
     }
 
@@ -367,13 +362,7 @@ impl Runner<'_> {
         (request.command, request.input) = ("session show".to_owned(), Map::new());
         let session = self.send(request).await.output?;
         let kind = session["kind"].as_str().filter(|kind| *kind != expected)?;
-        Some(
-            Error::unsupported(format!(
-                "the script is for {}, but the session is {kind}",
-                stickpin_tree::quote(expected)
-            ))
-            .hint("set the platform in the first line of the script: context platform=..."),
-        )
+        Some(platform_error(expected, format_args!("the session is {kind}")))
     }
 
     /// Checks whether the run may continue.
@@ -406,13 +395,14 @@ impl Runner<'_> {
 /// The command that ends a session.
 pub(crate) const CLOSE: &str = "close";
 
+fn platform_error(expected: &str, found: fmt::Arguments<'_>) -> Error {
+    Error::unsupported(format!("the script is for {}, but {found}", stickpin_tree::quote(expected)))
+        .hint("set the platform in the first line of the script: context platform=...")
+}
+
 /// Returns whether a target that was not found may still appear.
 fn may_appear_later(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::ElementNotFound | ErrorCode::AmbiguousMatch | ErrorCode::StaleRef)
-}
-
-fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1000.0
 }
 
 /// Returns whether an error is the fault of the machinery, not of the app.

@@ -7,7 +7,7 @@ use attempt::Worker;
 pub(crate) use attempt::{Attempts, Limits};
 pub(crate) use find::find;
 
-use crate::report::model::{EndedEarly, FileReport, Outcome, Report, Shard, VERSION};
+use crate::report::model::{EndedEarly, FileReport, Outcome, Report, Shard, VERSION, millis};
 use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -76,7 +76,7 @@ impl Suite {
             version: VERSION,
             program: stickpin_wire::rpc::VERSION.to_owned(),
             started_at: u64::try_from(began_at.as_millis()).unwrap_or(u64::MAX),
-            millis: shared.started.elapsed().as_secs_f64() * 1000.0,
+            millis: millis(shared.started.elapsed()),
             workers,
             shard,
             ended_early: match (interrupted, failed_fast) {

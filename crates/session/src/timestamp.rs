@@ -5,6 +5,7 @@ use chrono::{DateTime, SecondsFormat, Utc};
 use serde::{Deserialize, Deserializer, Serialize, Serializer, de};
 use std::fmt;
 use std::str::FromStr;
+use std::time::{SystemTime, UNIX_EPOCH};
 
 /// The first millisecond that RFC 3339 cannot express: the beginning of the year 10000.
 const END: u64 = 253_402_300_800_000;
@@ -30,6 +31,14 @@ impl Timestamp {
     #[must_use]
     pub const fn millis(self) -> u64 {
         self.0
+    }
+}
+
+impl From<SystemTime> for Timestamp {
+    /// Returns the time in whole milliseconds. A time before 1970 becomes the Unix epoch.
+    fn from(time: SystemTime) -> Self {
+        let since = time.duration_since(UNIX_EPOCH).unwrap_or_default();
+        Self::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))
     }
 }
 
@@ -67,6 +76,7 @@ impl<'de> Deserialize<'de> for Timestamp {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::time::Duration;
 
     const MS_PER_DAY: u64 = 86_400_000;
 
@@ -82,6 +92,13 @@ mod tests {
             assert_eq!(text.parse(), Ok(Timestamp::from_millis(millis)));
         }
         assert_eq!(Timestamp::from_millis(u64::MAX), Timestamp::from_millis(END - 1));
+        for (time, millis) in [
+            (UNIX_EPOCH + Duration::from_micros(1_999), 1),
+            (UNIX_EPOCH - Duration::from_secs(1), 0),
+            (UNIX_EPOCH + Duration::from_millis(END), END - 1),
+        ] {
+            assert_eq!(Timestamp::from(time).millis(), millis);
+        }
     }
 
     #[test]

@@ -6,7 +6,7 @@ use crate::divergence::{Divergence, Resume};
 use crate::formats::read::is_maestro;
 use crate::plan::{Plan, SourceLocation};
 use crate::position::Position;
-use crate::report::model::{Attempt, EndedEarly, FileReport, Outcome, Report, Step, VERSION};
+use crate::report::model::{Attempt, EndedEarly, FileReport, Outcome, Report, Step, VERSION, millis};
 use crate::run::{CLOSE, DEFAULT_WAIT, RepairedScript, RunEnd, RunOptions, RunResult, run, send_uncancelled};
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -188,7 +188,7 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
         file: file.display().to_string(),
         outcome: ran.end.outcome(),
         plan_digest: plan.digest(),
-        millis: started.elapsed().as_secs_f64() * 1000.0,
+        millis: millis(started.elapsed()),
         total: plan.steps,
         steps: ran.steps.clone(),
         divergence,

@@ -5,7 +5,7 @@
 
 use super::read::{line as read_line, parse};
 use crate::plan::{MAX_INCLUDES, ReadFile, SourceLocation, included_file};
-use crate::script::{Block, Node, NodeKind, Script, Template, TemplatePart, line as spelled};
+use crate::script::{Block, Node, NodeKind, Script, Template, TemplatePart, add_unset, line as spelled};
 use crate::script_writer::ANNOTATION;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -229,9 +229,7 @@ impl<'r> ExportReader<'r> {
         // their variables.
         let mut scope = scope.to_vec();
         if from.is_some() {
-            let unset: Vec<_> =
-                script.env.iter().filter(|(key, _)| scope.iter().all(|(k, _)| k != key)).collect();
-            scope.extend(unset.into_iter().cloned().collect::<Vec<_>>());
+            add_unset(&mut scope, &script.env);
         }
         self.open.push(path.to_owned());
         let items = self.nodes(&script.body, &name, path, &scope);
@@ -266,9 +264,7 @@ impl<'r> ExportReader<'r> {
                     let assigned =
                         env.iter().map(|(key, value)| (key.clone(), with_scope_defaults(value, scope)));
                     let mut inner: Vec<_> = assigned.collect();
-                    let outer = scope.iter().filter(|(key, _)| inner.iter().all(|(k, _)| k != key));
-                    let outer: Vec<_> = outer.cloned().collect();
-                    inner.extend(outer);
+                    add_unset(&mut inner, scope);
                     let file = included_file(path, &file);
                     items.extend(self.file(&file, Some(&at), &inner)?.1);
                 }

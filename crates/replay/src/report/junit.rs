@@ -55,8 +55,7 @@ fn failed_attempts(attempts: &[Attempt]) -> impl Iterator<Item = &Attempt> {
 fn test_rerun(attempt: &Attempt) -> TestRerun {
     let mut rerun = TestRerun::new(non_success_kind(attempt.outcome));
     rerun.set_time(duration(attempt.millis));
-    let error = attempt.divergence.as_ref().map(crate::Divergence::error).or_else(|| attempt.error.clone());
-    if let Some(error) = error {
+    if let Some(error) = attempt.failure() {
         rerun.set_type(error.code.name()).set_message(error.message);
     }
     rerun

@@ -8,6 +8,7 @@ use crate::divergence::Divergence;
 use crate::plan::SourceLocation;
 use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
+use std::time::Duration;
 use stickpin_kernel::Error;
 
 /// The version of this format. It increases when a reader of the old format would misread the new
@@ -116,6 +117,19 @@ pub struct Attempt {
     /// The folder of the attempt's files (`--artifacts`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifacts: Option<PathBuf>,
+}
+
+impl Attempt {
+    /// Returns the error that ended it.
+    #[must_use]
+    pub fn failure(&self) -> Option<Error> {
+        self.divergence.as_ref().map(Divergence::error).or_else(|| self.error.clone())
+    }
+}
+
+/// Returns a time as the report states it.
+pub(crate) fn millis(time: Duration) -> f64 {
+    time.as_secs_f64() * 1000.0
 }
 
 /// A step that was executed.

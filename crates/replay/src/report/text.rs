@@ -24,12 +24,8 @@ pub fn file_line(file: &FileReport) -> String {
 /// Returns why a script did not pass; `None` if it did.
 #[must_use]
 pub fn failure_of(file: &FileReport) -> Option<Error> {
-    let last = file.attempts.iter().rev().find(|attempt| attempt.outcome != Outcome::Passed);
-    let of_attempt = || {
-        let last = last?;
-        last.divergence.as_ref().map(crate::Divergence::error).or_else(|| last.error.clone())
-    };
-    file.error.clone().or_else(of_attempt)
+    let mut latest_first = file.attempts.iter().rev();
+    file.error.clone().or_else(|| latest_first.find(|attempt| attempt.outcome != Outcome::Passed)?.failure())
 }
 
 impl Show for Report {

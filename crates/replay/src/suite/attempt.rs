@@ -2,7 +2,7 @@
 
 use crate::divergence::Divergence;
 use crate::plan::Plan;
-use crate::report::model::{Attempt, FileReport, Outcome, Step};
+use crate::report::model::{Attempt, FileReport, Outcome, Step, millis};
 use crate::run::{CLOSE, RunEnd, RunOptions, RunResult, run, send_uncancelled};
 use serde_json::json;
 use std::collections::BTreeMap;
@@ -215,9 +215,8 @@ impl Attempts {
 
 /// Writes the report of a failed attempt.
 fn keep_artifacts(roots: Option<&[PathBuf]>, folder: &Path, attempt: &Attempt) -> Result<()> {
-    let json = serde_json::to_vec_pretty(attempt).map_err(|e| {
-        Error::new(stickpin_kernel::ErrorCode::Internal, format!("cannot write the attempt as JSON: {e}"))
-    })?;
+    let json = serde_json::to_vec_pretty(attempt)
+        .map_err(|e| Error::internal(format!("cannot write the attempt as JSON: {e}")))?;
     files::write_within(roots, &folder.join("attempt.json"), &json)?;
     if let Some(screen) = attempt.divergence.as_ref().and_then(|d| d.screen.as_ref()) {
         files::write_within(roots, &folder.join("screen.txt"), screen.as_bytes())?;
@@ -229,8 +228,4 @@ fn keep_artifacts(roots: Option<&[PathBuf]>, folder: &Path, attempt: &Attempt) -
 fn slug(index: usize, name: &str) -> String {
     let plain: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '-' }).collect();
     format!("{:03}-{}", index + 1, plain.trim_matches('-').chars().take(80).collect::<String>())
-}
-
-fn millis(time: Duration) -> f64 {
-    time.as_secs_f64() * 1000.0
 }

@@ -3,8 +3,8 @@
 use crate::act::input::{FailedAttempts, InputPosition};
 use crate::commands::prelude::*;
 use std::path::{Path, PathBuf};
-use std::time::UNIX_EPOCH;
 use stickpin_device::{Action, Dispatched, FileInput, InputFile, InputOutcome};
+use stickpin_session::Timestamp;
 use stickpin_tree::{Handle, escape};
 
 /// The maximum length of an input's `accept` in a message, in characters.
@@ -89,8 +89,7 @@ fn one(path: ResolvedPath) -> Result<LocalFile> {
     // Only opening the file shows whether it is readable.
     std::fs::File::open(&*path).map_err(|e| path.io_error("read", &e))?;
     let name = path.file_name().map(|n| n.to_string_lossy().into_owned()).unwrap_or_default();
-    let since = about.modified().ok().and_then(|t| t.duration_since(UNIX_EPOCH).ok());
-    let modified = since.map_or(0, |d| u64::try_from(d.as_millis()).unwrap_or(u64::MAX));
+    let modified = about.modified().map_or(0, |time| Timestamp::from(time).millis());
     Ok(LocalFile { held: InputFile::new(name, about.len(), modified), path: path.into_path_buf() })
 }
 

@@ -128,10 +128,9 @@ impl Reachability {
         } else {
             "idle"
         };
-        let since = now.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default();
         Self {
             reachable: !closing && ended.is_none(),
-            probed_at: Some(Timestamp::from_millis(u64::try_from(since.as_millis()).unwrap_or(u64::MAX))),
+            probed_at: Some(now.into()),
             status: Some(status.to_owned()),
             error: ended.map(|pid| format!("its process {pid} has exited")),
         }

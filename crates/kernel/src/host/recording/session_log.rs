@@ -3,10 +3,9 @@
 
 use crate::host::HostInner;
 use std::sync::Arc;
-use std::time::{Instant, UNIX_EPOCH};
+use std::time::Instant;
 use stickpin_coordinator::{Coordinator, Environment, RecordingLog, Start};
 use stickpin_device::{ErrorCode, Result};
-use stickpin_session::Timestamp;
 use stickpin_session::log::{Arguments, StartReason};
 use stickpin_session::turn::{BaseScope, Liveness, Now, Policy};
 
@@ -58,13 +57,10 @@ impl HostInner {
         }
         let (clock, random) = (Arc::clone(&self.config.clock), Arc::clone(&self.config.random));
         let began = Instant::now();
-        let now = move || {
-            let wall = clock().duration_since(UNIX_EPOCH).unwrap_or_default();
-            Now {
-                mono_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
-                boot_id: String::new(),
-                wall: Timestamp::from_millis(u64::try_from(wall.as_millis()).unwrap_or(u64::MAX)),
-            }
+        let now = move || Now {
+            mono_ms: u64::try_from(began.elapsed().as_millis()).unwrap_or(u64::MAX),
+            boot_id: String::new(),
+            wall: clock().into(),
         };
         let environment = Environment {
             now: Arc::new(now),

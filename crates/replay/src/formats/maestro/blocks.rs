@@ -4,7 +4,7 @@ use super::super::yaml::Yaml;
 use super::commands::{CONDITIONS, Command, Nodes, repetitions};
 use super::fields::{Fields, number};
 use super::{FlowHeader, env, selector, text};
-use crate::script::{Block, Node, NodeKind, ScriptError, Template, Visibility};
+use crate::script::{Block, Node, NodeKind, ScriptError, Template, Visibility, add_unset};
 use std::convert::Infallible;
 
 pub(super) fn run_flow(flow: &FlowHeader, command: &mut Command<'_>, depth: usize) -> Nodes {
@@ -14,14 +14,27 @@ pub(super) fn run_flow(flow: &FlowHeader, command: &mut Command<'_>, depth: usiz
     }
     let env = command.fields.take("env").map_or(Ok(Vec::new()), env)?;
     let when = command.fields.take("when");
-    let body = match (command.fields.text("file")?, command.fields.take("commands")) {
-        (Some(file), None) => vec![command.node(NodeKind::Include { file, env })],
-        (None, Some(commands)) => substitute_env(flow.list(commands, depth + 1)?, &env),
-        _ => return Err(command.at.error_at("`runFlow` needs either `file` or `commands`", "")),
-    };
+    let body = file_or_commands(flow, command, depth, env)?;
     match when {
         Some(when) => conditional(flow, when, body),
         None => Ok(body),
+    }
+}
+
+/// Returns the lines that `file` or `commands` stands for.
+fn file_or_commands(
+    flow: &FlowHeader,
+    command: &mut Command<'_>,
+    depth: usize,
+    env: Vec<(String, Template)>,
+) -> Nodes {
+    match (command.fields.text("file")?, command.fields.take("commands")) {
+        (Some(file), None) => Ok(vec![command.node(NodeKind::Include { file, env })]),
+        (None, Some(commands)) => Ok(substitute_env(flow.list(commands, depth + 1)?, &env)),
+        _ => {
+            let message = format!("`{}` needs either `file` or `commands`", command.name);
+            Err(command.at.error_at(message, ""))
+        }
     }
 }
 
@@ -42,8 +55,7 @@ fn substitute_env(nodes: Vec<Node>, env: &[(String, Template)]) -> Vec<Node> {
             NodeKind::Include { file, env: inner_env } => {
                 let mut inner: Vec<_> =
                     inner_env.iter().map(|(key, value)| (key.clone(), text(value))).collect();
-                let outer = env.iter().filter(|(key, _)| inner_env.iter().all(|(own, _)| own != key));
-                inner.extend(outer.cloned());
+                add_unset(&mut inner, env);
                 NodeKind::Include { file: text(&file), env: inner }
             }
             NodeKind::Block(block, body) => {
@@ -150,10 +162,6 @@ pub(super) fn retry(flow: &FlowHeader, command: &mut Command<'_>, depth: usize) 
             retries @ 0..=3 => Ok(retries),
             _ => Err(yaml.at.error_at("`maxRetries` must be a number from 0 to 3", "")),
         })?;
-    let body = match (command.fields.text("file")?, command.fields.take("commands")) {
-        (Some(file), None) => vec![command.node(NodeKind::Include { file, env: Vec::new() })],
-        (None, Some(commands)) => flow.list(commands, depth + 1)?,
-        _ => return Err(command.at.error_at("`retry` needs either `file` or `commands`", "")),
-    };
+    let body = file_or_commands(flow, command, depth, Vec::new())?;
     Ok(vec![command.node(NodeKind::Block(Block::Retry(retries + 1), body))])
 }
