@@ -55,14 +55,8 @@ pub(crate) async fn screenshot_marks(
     boxes: &[PlacedElement],
     area: Rect,
 ) -> Result<Vec<ScreenshotMark>> {
-    let inside = |r: &Rect| {
-        r.x < area.x + area.width
-            && r.x + r.width > area.x
-            && r.y < area.y + area.height
-            && r.y + r.height > area.y
-    };
     let boxes: Vec<PlacedElement> =
-        boxes.iter().filter(|b| inside(&b.rect)).take(MAX_MARKS).copied().collect();
+        boxes.iter().filter(|b| b.rect.overlaps(area)).take(MAX_MARKS).copied().collect();
     let mut seen = Vec::new();
     let mut asked = 0;
     for b in &boxes {
@@ -310,10 +304,7 @@ async fn adorns(
     let [Some(rect), Some(part)] = rects[..] else { return Ok(false) };
     let (x, y) = now_at(cx, picture, (mark.rect.x, mark.rect.y)).await?;
     let is_small = part.width * part.height <= rect.width * rect.height * MAX_ADORNMENT;
-    let (right, bottom) = (rect.x + rect.width, rect.y + rect.height);
-    let touches =
-        part.x < right && part.x + part.width > rect.x && part.y < bottom && part.y + part.height > rect.y;
-    Ok(is_small && touches && rect == Rect { x, y, ..mark.rect })
+    Ok(is_small && part.overlaps(rect) && rect == Rect { x, y, ..mark.rect })
 }
 
 /// Returns whether a screenshot covers an element at a point outside all remembered boxes. True if

@@ -91,12 +91,23 @@ pub fn fields(schema: &Value) -> Vec<Field> {
 fn field(name: &str, schema: &Value, required: bool) -> Field {
     let flag = |key: &str| schema[key] == true;
     let text = |key: &str| schema[key].as_str().map(str::to_owned);
+    let kind = kind(schema);
+    let positional = schema["x-positional"].as_u64().and_then(|n| usize::try_from(n).ok());
+    let placeholder = || match name {
+        // Arguments that mean the same in all commands.
+        "after" => "SEQ".to_owned(),
+        "limit" => "N".to_owned(),
+        "maxBytes" => "BYTES".to_owned(),
+        "timeout" => "MS".to_owned(),
+        "turn" => "ID".to_owned(),
+        _ if kind == Kind::Target && positional.is_none() => "TARGET".to_owned(),
+        _ => name.to_uppercase(),
+    };
     Field {
         name: name.to_owned(),
         doc: text("description").unwrap_or_default(),
-        kind: kind(schema),
         required,
-        positional: schema["x-positional"].as_u64().and_then(|n| usize::try_from(n).ok()),
+        positional,
         trailing: flag("x-trailing"),
         short: schema["x-short"].as_str().and_then(|s| s.chars().next()),
         optional_value: schema["x-value"] == "optional",
@@ -108,7 +119,8 @@ fn field(name: &str, schema: &Value, required: bool) -> Field {
         is_secret_name: flag("x-secret"),
         unrecorded: flag("x-unrecorded"),
         nested_targets: holds(schema),
-        placeholder: text("x-placeholder").unwrap_or_else(|| name.to_uppercase()),
+        placeholder: text("x-placeholder").unwrap_or_else(placeholder),
+        kind,
         default: schema.get("default").filter(|d| !d.is_null()).cloned(),
     }
 }

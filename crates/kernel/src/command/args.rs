@@ -199,7 +199,6 @@ macro_rules! acting {
             pub strict: bool,
             /// Milliseconds to wait for the target to become actionable; the command ends at most 2
             /// s later.
-            #[schemars(extend("x-placeholder" = "MS"))]
             pub timeout: Option<u64>,
             /// Whether to report the effects seen since the action.
             #[schemars(extend("x-unrecorded" = true))]

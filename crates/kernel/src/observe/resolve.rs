@@ -17,7 +17,7 @@ use std::sync::Arc;
 use stickpin_device::{Error, Result};
 use stickpin_refs::{Ref, RefToken};
 use stickpin_session::{EndReason, Origin, RefFault, Resolved, Standing};
-use stickpin_tree::{Handle, Meaning, NodeId, Selector, States, Tree};
+use stickpin_tree::{Handle, Meaning, NodeId, NodeRef, Selector, States, Tree};
 
 /// The maximum number of candidates in an error.
 pub(crate) const MAX_CANDIDATES: usize = 5;
@@ -36,6 +36,10 @@ pub(crate) struct ResolvedTarget {
 }
 
 impl ResolvedTarget {
+    fn at(node: NodeRef<'_>, meaning: Meaning, target_ref: Option<RefTarget>) -> Self {
+        Self { target_ref, node: Some(node.id()), handle: node.address(), meaning }
+    }
+
     /// Describes the element, with its ref if it has one.
     pub(crate) fn describe(&self) -> String {
         match self.target_ref {
@@ -96,12 +100,7 @@ pub(crate) fn resolve_changed_ref(cx: &mut Cx, target: RefTarget) -> Result<Reso
             let tree = cx.tree()?;
             let meaning = capture::meaning(cx, &tree, node)?;
             cx.warn(format!("{} is now {meaning}.", target.without_pin()));
-            Ok(ResolvedTarget {
-                target_ref: Some(target),
-                node: Some(node),
-                handle: tree.node(node).address(),
-                meaning,
-            })
+            Ok(ResolvedTarget::at(tree.node(node), meaning, Some(target)))
         }
         Err(fault) => Err(ref_error(cx, fault)?),
     }
@@ -193,12 +192,7 @@ async fn the_match(cx: &mut Cx, selector: &Selector) -> Result<ResolvedTarget> {
         [] => Err(not_found(cx, &tree, selector)?),
         [node] => {
             let meaning = capture::meaning(cx, &tree, node)?;
-            Ok(ResolvedTarget {
-                target_ref: None,
-                node: Some(node),
-                handle: tree.node(node).address(),
-                meaning,
-            })
+            Ok(ResolvedTarget::at(tree.node(node), meaning, None))
         }
         ref several => Err(ambiguous(cx, &tree, selector, several)?),
     }

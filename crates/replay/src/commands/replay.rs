@@ -54,7 +54,6 @@ struct Arguments {
     #[schemars(extend("x-placeholder" = "MS"))]
     wait: Option<u64>,
     /// Time limit in milliseconds; overrides the one in the script's first line.
-    #[schemars(extend("x-placeholder" = "MS"))]
     timeout: Option<u64>,
     /// Write an HTML report: steps with pictures, changes and divergences.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]

@@ -48,7 +48,6 @@ struct Arguments {
     #[serde(default)]
     fail_fast: bool,
     /// Time limit of an attempt in milliseconds; overrides the one in the script's first line.
-    #[schemars(extend("x-placeholder" = "MS"))]
     timeout: Option<u64>,
     /// Milliseconds that a step waits for its target (default 5000).
     #[schemars(extend("x-placeholder" = "MS"))]

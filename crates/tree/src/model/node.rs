@@ -101,6 +101,15 @@ impl Rect {
         Self { x: self.x + dx, y: self.y + dy, ..self }
     }
 
+    /// Returns whether two rectangles overlap. One without an area overlaps what it is inside of.
+    #[must_use]
+    pub fn overlaps(self, other: Self) -> bool {
+        self.x < other.x + other.width
+            && self.x + self.width > other.x
+            && self.y < other.y + other.height
+            && self.y + self.height > other.y
+    }
+
     /// Returns the area that two rectangles share; `None` if it is empty.
     #[must_use]
     pub fn intersection(self, other: Self) -> Option<Self> {

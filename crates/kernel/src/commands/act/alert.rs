@@ -17,7 +17,6 @@ pub struct AlertAccept {
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub text: Option<String>,
     /// Milliseconds to wait for a dialog to open.
-    #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: Option<u64>,
 }
 
@@ -26,7 +25,6 @@ pub struct AlertAccept {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AlertDismiss {
     /// Milliseconds to wait for a dialog to open.
-    #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: Option<u64>,
 }
 

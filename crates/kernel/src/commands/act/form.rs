@@ -17,7 +17,6 @@ acting! {
         #[schemars(length(min = 1), extend("x-positional" = 0, "x-trailing" = true))]
         fields: Vec<Assignment>,
         /// Ref or selector of the element to press at the end.
-        #[schemars(extend("x-placeholder" = "TARGET"))]
         submit: Option<Target> = None,
     }
 }

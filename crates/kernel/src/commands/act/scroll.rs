@@ -31,7 +31,6 @@ pub struct Scroll {
     pub amount: u32,
     /// Ref or selector of the container; by default the page.
     #[serde(rename = "in")]
-    #[schemars(extend("x-placeholder" = "TARGET"))]
     pub container: Option<Target>,
     /// Scroll until this selector matches or the end is reached; the element is brought into view.
     #[schemars(extend("x-placeholder" = "SELECTOR"))]

@@ -15,7 +15,6 @@ acting! {
         #[schemars(extend("x-positional" = 0, "x-text" = true))]
         text: String,
         /// Ref or selector of the element to focus first.
-        #[schemars(extend("x-placeholder" = "TARGET"))]
         into: Option<Target> = None,
     }
 }

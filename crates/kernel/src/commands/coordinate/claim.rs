@@ -33,14 +33,12 @@ pub(super) const CLOSED: u8 = 11;
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TurnWait {
     /// Milliseconds to wait; by default until it is your turn, or 25 seconds over MCP.
-    #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: Option<u64>,
     /// Listen without claiming the turn.
     pub park: bool,
     /// Do not claim the turn while no other driver is a member.
     pub no_solo: bool,
     /// Return the events after this record; by default those that you have not read yet.
-    #[schemars(extend("x-placeholder" = "SEQ"))]
     pub after: Option<u64>,
     /// Do not end the wait for events addressed to you, and omit them from the response.
     pub no_events: bool,
@@ -68,7 +66,6 @@ pub struct TurnTake {
     /// State that your operator asked you to take the turn, whoever holds it.
     pub operator_requested: bool,
     /// The turn that your decision is based on; by default the one last reported to you.
-    #[schemars(extend("x-placeholder" = "ID"))]
     pub turn: Option<u64>,
 }
 

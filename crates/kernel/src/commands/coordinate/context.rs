@@ -16,7 +16,6 @@ pub struct ContextRead {
     #[schemars(extend("x-positional" = 0))]
     pub context: String,
     /// Start after this record; by default at the beginning.
-    #[schemars(extend("x-placeholder" = "SEQ"))]
     pub after: Option<u64>,
 }
 
@@ -62,7 +61,6 @@ pub struct ContextClear {
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ContextTree {
     /// Maximum length of the text in bytes (default 24,000).
-    #[schemars(extend("x-placeholder" = "BYTES"))]
     pub max_bytes: Option<usize>,
 }
 

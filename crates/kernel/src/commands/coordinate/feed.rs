@@ -34,15 +34,12 @@ const FOLLOW: Follow = Follow { wait: "wait", timeout: "timeout", after: "after"
 pub struct Events {
     /// Start after this record; 0 is the beginning. By default the last events, or the end with
     /// --wait.
-    #[schemars(extend("x-placeholder" = "SEQ"))]
     pub after: Option<u64>,
     /// Wait until there is an event.
     pub wait: bool,
     /// With --wait: milliseconds to wait; by default until there is one, or 25 seconds over MCP.
-    #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: Option<u64>,
     /// Maximum number of events (default 50, with --wait 500).
-    #[schemars(extend("x-placeholder" = "N"))]
     pub limit: Option<usize>,
     /// Whose events: `self` (those that concern you), `any`, or a member (those addressed to it).
     /// By default `any`, or `self` with --wait.
@@ -79,15 +76,12 @@ pub enum Include {
 pub struct MsgRecv {
     /// Start after this record; 0 is the beginning. By default the last messages, or the end with
     /// --wait.
-    #[schemars(extend("x-placeholder" = "SEQ"))]
     pub after: Option<u64>,
     /// Wait until there is a message.
     pub wait: bool,
     /// With --wait: milliseconds to wait; by default until there is one, or 25 seconds over MCP.
-    #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: Option<u64>,
     /// Maximum number of messages (default 50, with --wait 500).
-    #[schemars(extend("x-placeholder" = "N"))]
     pub limit: Option<usize>,
     /// Only messages of this agent.
     #[schemars(extend("x-placeholder" = "AGENT"))]
@@ -104,15 +98,12 @@ pub struct MsgRecv {
 pub struct SessionLog {
     /// Start after this record; 0 is the beginning. By default the last records, or the end with
     /// --wait.
-    #[schemars(extend("x-placeholder" = "SEQ"))]
     pub after: Option<u64>,
     /// Wait until there is a record.
     pub wait: bool,
     /// With --wait: milliseconds to wait; by default until there is one, or 25 seconds over MCP.
-    #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: Option<u64>,
     /// Maximum number of records (default 50, with --wait 500).
-    #[schemars(extend("x-placeholder" = "N"))]
     pub limit: Option<usize>,
 }
 

@@ -29,7 +29,6 @@ pub struct TurnRelease {
     #[schemars(extend("x-placeholder" = "JSON", "x-stdin" = true))]
     pub handoff: Option<String>,
     /// The turn that you believe you hold.
-    #[schemars(extend("x-placeholder" = "ID"))]
     pub turn: Option<u64>,
 }
 
@@ -51,7 +50,6 @@ pub struct TurnAssign {
     #[schemars(extend("x-placeholder" = "JSON", "x-stdin" = true))]
     pub handoff: Option<String>,
     /// The turn that you believe you hold.
-    #[schemars(extend("x-placeholder" = "ID"))]
     pub turn: Option<u64>,
     /// State that your operator asked you to redirect a turn that is reserved for another member.
     #[serde(default)]

@@ -34,7 +34,6 @@ pub struct NotesAdd {
     #[schemars(length(min = 1), extend("x-positional" = 0, "x-trailing" = true, "x-text" = true, "x-stdin" = true))]
     pub body: Vec<String>,
     /// The turn that the note is about.
-    #[schemars(extend("x-placeholder" = "ID"))]
     pub turn: Option<u64>,
 }
 
@@ -48,7 +47,6 @@ pub struct NotesList {
     #[schemars(extend("x-placeholder" = "NOTE"))]
     pub after: Option<u64>,
     /// Maximum number of notes, at most 200 (default 50).
-    #[schemars(extend("x-placeholder" = "N"))]
     pub limit: Option<usize>,
 }
 

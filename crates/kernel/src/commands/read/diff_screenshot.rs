@@ -22,7 +22,6 @@ pub struct DiffScreenshot {
     #[schemars(extend("x-positional" = 1, "x-placeholder" = "AFTER"))]
     pub after: Option<PathArg>,
     /// Compare only this element of the app.
-    #[schemars(extend("x-placeholder" = "TARGET"))]
     pub of: Option<Target>,
     /// Compare the whole page, not only the viewport.
     #[serde(default)]

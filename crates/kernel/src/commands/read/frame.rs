@@ -225,13 +225,7 @@ fn outline(tree: &Tree, refs: &Refs) -> String {
 
 fn boxes(tree: &Tree, placed: &[PlacedElement], refs: &Refs, shot: &LivePicture) -> Vec<FrameBox> {
     let (area, scale) = (shot.area, shot.scale);
-    let shown = placed.iter().filter(|p| {
-        let r = p.rect;
-        r.x < area.x + area.width
-            && r.x + r.width > area.x
-            && r.y < area.y + area.height
-            && r.y + r.height > area.y
-    });
+    let shown = placed.iter().filter(|p| p.rect.overlaps(area));
     let framed = shown.map(|p| {
         let node = tree.node(p.node);
         FrameBox {

@@ -22,7 +22,6 @@ pub struct Read {
     #[schemars(extend("x-placeholder" = "TEXT"))]
     pub section: Option<String>,
     /// Maximum length of the text in bytes (default 24,000).
-    #[schemars(extend("x-placeholder" = "BYTES"))]
     pub max_bytes: Option<usize>,
 }
 

@@ -36,7 +36,6 @@ pub struct Screenshot {
     /// List the boxes of the elements that can be acted on, by ref, without drawing them.
     pub boxes: bool,
     /// Only this element.
-    #[schemars(extend("x-placeholder" = "TARGET"))]
     pub of: Option<Target>,
     /// The whole page, not only the viewport.
     pub full: bool,

@@ -32,7 +32,6 @@ pub struct Snapshot {
     /// While another agent holds the turn, show the app as it is now, without refs.
     pub fresh: bool,
     /// Maximum length of the text in bytes (default 24,000).
-    #[schemars(extend("x-placeholder" = "BYTES"))]
     pub max_bytes: Option<usize>,
 }
 

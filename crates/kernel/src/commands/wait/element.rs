@@ -15,7 +15,6 @@ pub struct Wait {
     pub target: Target,
     /// Time limit in milliseconds.
     #[serde(default = "default_timeout")]
-    #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
 }
 
@@ -28,7 +27,6 @@ pub struct WaitAbsent {
     pub target: Target,
     /// Time limit in milliseconds.
     #[serde(default = "default_timeout")]
-    #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
 }
 

@@ -29,7 +29,6 @@ pub struct WaitText {
     pub text: String,
     /// Time limit in milliseconds.
     #[serde(default = "default_timeout")]
-    #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
 }
 
@@ -43,7 +42,6 @@ pub struct WaitUrl {
     pub part: String,
     /// Time limit in milliseconds.
     #[serde(default = "default_timeout")]
-    #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
 }
 
@@ -53,7 +51,6 @@ pub struct WaitUrl {
 pub struct WaitStable {
     /// Time limit in milliseconds.
     #[serde(default = "default_timeout")]
-    #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
 }
 

@@ -31,7 +31,6 @@ pub struct WaitRequest {
     pub status: Option<String>,
     /// Time limit in milliseconds.
     #[serde(default = "default_timeout")]
-    #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
 }
 
@@ -52,7 +51,6 @@ pub struct WaitDownload {
     pub save_as: Option<PathArg>,
     /// Time limit in milliseconds.
     #[serde(default = "default_timeout")]
-    #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
 }
 
@@ -67,7 +65,6 @@ pub struct WaitFn {
     pub expression: String,
     /// Time limit in milliseconds.
     #[serde(default = "default_timeout")]
-    #[schemars(extend("x-placeholder" = "MS"))]
     pub timeout: u64,
 }
 
