@@ -328,8 +328,13 @@ fn describe(
         listed.diagnostics.push(Diagnostic::LogMissing.name().to_owned());
     }
     let session = coordinator.lock_sessions().get(name).cloned();
-    if let Some(damage) = session.and_then(|session| stickpin_store::found_damage(&session.lock().log)) {
-        listed.diagnostics.push(error::of_store(damage).code.name().to_owned());
+    let damage = match session {
+        Some(session) => stickpin_store::found_damage(&session.lock().log).map(|e| e.to_string()),
+        None => coordinator.read_before().damage.lock().get(name).cloned(),
+    };
+    if let Some(damage) = damage {
+        listed.diagnostics.push(ErrorCode::LogCorrupt.name().to_owned());
+        listed.restore = Some(Restorability { possible: false, reason: Some(damage) });
         if !live {
             listed.state = ListedState::Corrupt;
         }

@@ -70,5 +70,5 @@ pub use numbers::{BLOCK, InMemoryNumbers, NumberError, NumberSource, block};
 pub use renewal::BaseTree;
 pub use session::{Origin, Session, SessionConfig, StoreOutcome};
 pub use standing::{ContextPolicy, EndReason, Ladder, RefFault, Resolved, Standing, UnknownLadder};
-pub use summary::summarize;
+pub use summary::{summarize, summarize_text};
 pub use timestamp::{InvalidTimestamp, Timestamp};

@@ -38,6 +38,21 @@ pub fn summarize(input: &Map<String, Value>, redactor: &dyn Redactor) -> String 
     out
 }
 
+/// Summarizes the input of a call that is not parsed yet. Anything but a JSON object is shown as it
+/// is: at most 80 characters, and nothing after the name of a secret.
+#[must_use]
+pub fn summarize_text(input: &str, redactor: &dyn Redactor) -> String {
+    if let Ok(input) = serde_json::from_str(input) {
+        return summarize(&input, redactor);
+    }
+    let mut text = match secret_name_end(input, redactor) {
+        Some(end) => format!("{}{MASK}", &input[..end]),
+        None => input.to_owned(),
+    };
+    redactor.redact(&mut text);
+    shown_json(&text, MAX_CHARS)
+}
+
 fn shown_name(name: &str, redactor: &dyn Redactor) -> String {
     let mut name = name.to_owned();
     redactor.redact(&mut name);
@@ -59,7 +74,7 @@ fn shown_value(name: &str, value: &Value, redactor: &dyn Redactor) -> String {
             quoted(&text, MAX_VALUE_CHARS)
         }
         Value::Number(_) | Value::Array(_) | Value::Object(_) => {
-            shown_json(&redact_strings(value.clone(), redactor).to_string())
+            shown_json(&redact_strings(value.clone(), redactor).to_string(), MAX_VALUE_CHARS)
         }
     }
 }
@@ -81,15 +96,15 @@ fn quoted(text: &str, most: usize) -> String {
     out
 }
 
-/// Returns JSON as one line of at most as many characters as a value may have. A string that is cut
-/// is closed after `…`.
-fn shown_json(json: &str) -> String {
+/// Returns JSON, or a part of it, as one line of at most `most` characters. A string that is cut is
+/// closed after `…`.
+fn shown_json(json: &str, most: usize) -> String {
     let (mut out, mut length) = (String::new(), 0);
     let (mut in_string, mut escaped) = (false, false);
     for c in json.chars() {
         let shown = escape(c.encode_utf8(&mut [0; 4]), 1);
         length += shown.chars().count();
-        if length > MAX_VALUE_CHARS {
+        if length > most {
             if !in_string {
                 out.push('…');
             }
@@ -107,4 +122,21 @@ fn shown_json(json: &str) -> String {
         out.push_str("…\"");
     }
     out
+}
+
+/// Returns the end offset of the first name of a secret, including its separator: `{"text":` of
+/// `{"text": "hunter2`.
+fn secret_name_end(text: &str, redactor: &dyn Redactor) -> Option<usize> {
+    let mut rest = text;
+    while let Some(start) = rest.find(is_word_char) {
+        let word = &rest[start..];
+        let end = word.find(|c| !is_word_char(c)).unwrap_or(word.len());
+        let (word, after) = word.split_at(end);
+        let value = after.trim_start_matches(['"', '\'']).trim_start();
+        if value.starts_with([':', '=']) && redactor.is_secret(word) {
+            return Some(text.len() - value.len() + 1);
+        }
+        rest = after;
+    }
+    None
 }

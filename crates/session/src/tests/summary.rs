@@ -1,7 +1,7 @@
 //! Summaries of calls: one case per rule, and properties that hold for any input.
 
 use crate::log::Redactor;
-use crate::summarize;
+use crate::{summarize, summarize_text};
 use proptest::prelude::*;
 use serde_json::{Map, Value, json};
 
@@ -83,6 +83,28 @@ fn secrets_are_masked() {
     assert_eq!(of(&input), format!("text=\"{}••…\"", "x".repeat(38)));
 }
 
+#[test]
+fn text_that_is_no_object_is_shown_raw() {
+    let of = |text: &str| summarize_text(text, &Words);
+    assert_eq!(of(r#"{"b": 1, "a": "x"}"#), r#"b=1, a="x""#);
+    assert_eq!(of(r#"["@e1", 2]"#), r#"["@e1", 2]"#);
+    assert_eq!(of("press @e1\n\u{1b}[2J"), r"press @e1\n\u{1b}[2J");
+    assert_eq!(of(&"é".repeat(80)), "é".repeat(80));
+    assert_eq!(of(&"é".repeat(81)), format!("{}…", "é".repeat(80)));
+    // The rest was never received.
+    assert_eq!(of(r#"{"target": "@e1", "text": "hel"#), r#"{"target": "@e1", "text": "hel…""#);
+    assert_eq!(of(r#"{"text": "hel\"#), r#"{"text": "hel…""#);
+}
+
+#[test]
+fn raw_text_ends_at_the_name_of_a_secret() {
+    let of = |text: &str| summarize_text(text, &Words);
+    assert_eq!(of(r#"{"target": "@e1", "password": "oth"#), r#"{"target": "@e1", "password":•••"#);
+    assert_eq!(of("password=other now"), "password=•••");
+    assert_eq!(of("{'password' : 'oth"), "{'password' :•••");
+    assert_eq!(of(r#"{"a": "the password is", "b": "hunter2"#), r#"{"a": "the password is", "b": "•••…""#);
+}
+
 fn any_value() -> impl Strategy<Value = Value> {
     let text = prop_oneof![any::<String>(), "[\"\\\\a\u{202e}\n]{0,60}"];
     let leaf = prop_oneof![
@@ -131,5 +153,17 @@ proptest! {
     ) {
         let input: Map<String, Value> = input.into_iter().collect();
         check(&summarize(&input, &Words))?;
+    }
+
+    #[test]
+    fn summary_of_a_cut_input_is_one_short_line_with_closed_quotes(value in any_value(), at in 0..200_usize) {
+        let text = value.to_string();
+        let at = text.floor_char_boundary(at);
+        check(&summarize_text(&text[..at], &Words))?;
+    }
+
+    #[test]
+    fn summary_of_any_text_is_one_short_line_with_closed_quotes(text in any::<String>()) {
+        check(&summarize_text(&text, &Words))?;
     }
 }
