@@ -325,7 +325,7 @@ impl Coordinator {
 
 /// Removes all traces of a session.
 pub(crate) fn discard(coordinator: &Coordinator, name: &str) -> Result<()> {
-    // No other thread loads it meanwhile.
+    // The lock keeps other threads from loading the session meanwhile.
     let mut loaded = coordinator.lock_sessions();
     loaded.remove(name);
     coordinator.store.remove(name).map_err(error::of_store)

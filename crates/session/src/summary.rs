@@ -38,8 +38,8 @@ pub fn summarize(input: &Map<String, Value>, redactor: &dyn Redactor) -> String 
     out
 }
 
-/// Summarizes the input of a call that is not parsed yet. Anything but a JSON object is shown as it
-/// is: at most 80 characters, and nothing after the name of a secret.
+/// Summarizes the input of a call that is not parsed yet. Anything but a JSON object is shown
+/// verbatim, truncated to 80 characters and without anything after the name of a secret.
 #[must_use]
 pub fn summarize_text(input: &str, redactor: &dyn Redactor) -> String {
     if let Ok(input) = serde_json::from_str(input) {
@@ -96,7 +96,7 @@ fn quoted(text: &str, most: usize) -> String {
     out
 }
 
-/// Returns JSON, or a part of it, as one line of at most `most` characters. A string that is cut is
+/// Returns JSON, or a part of it, as one line of at most `most` characters. A truncated string is
 /// closed after `…`.
 fn shown_json(json: &str, most: usize) -> String {
     let (mut out, mut length) = (String::new(), 0);
