@@ -95,7 +95,7 @@ impl Loans<'_> {
                 (ChildState::Active, None) => ChildState::Stopped,
                 (ChildState::Active, Some(_)) | (ChildState::Stopped | ChildState::Pruned, _) => continue,
             };
-            self.set_child(lender, &row.session, state)?;
+            self.change_child(lender, &row.session, Some(row.state), state)?;
         }
         Ok(())
     }

@@ -71,22 +71,38 @@ impl Loans<'_> {
 
     /// Records the state of a child, with the evidence of its activity.
     pub(super) fn set_child(&self, parent: &SessionAuthority, child: &str, state: ChildState) -> Result<()> {
-        let Some(mut row) = parent.meta().children.into_iter().find(|row| row.session == child) else {
-            return Ok(());
-        };
-        if row.state == state {
-            return Ok(());
-        }
-        let mut evidence = Evidence::default();
-        if let Ok((meta, _)) = self.0.meta(child) {
-            evidence.segment = meta.active.map(|active| active.segment);
-            evidence.last_seq = Some(meta.applied_seq);
-            evidence.last_command = meta.last_command;
-            evidence.last_snapshot_generation = meta.last_snapshot_generation;
-            row.last_output_seq = meta.applied_seq;
-        }
-        row.state = state;
-        let changed = ChildStateChanged { child: row, evidence };
-        record(parent, None, |_, _| vec![Kind::ChildStateChanged(Box::new(changed))])
+        self.change_child(parent, child, None, state)
+    }
+
+    /// Records the state of a child, if given only while its state is still `from`: another thread
+    /// may have recorded a better one in the meantime.
+    pub(super) fn change_child(
+        &self,
+        parent: &SessionAuthority,
+        child: &str,
+        from: Option<ChildState>,
+        state: ChildState,
+    ) -> Result<()> {
+        let known = self.0.meta(child).ok().map(|(meta, _)| meta);
+        parent.change(|lender, now| {
+            let rows = &lender.log.meta().children;
+            let Some(mut row) = rows.iter().find(|row| row.session == child).cloned() else {
+                return Ok(());
+            };
+            if row.state == state || from.is_some_and(|from| from != row.state) {
+                return Ok(());
+            }
+            row.state = state;
+            let mut evidence = Evidence::default();
+            if let Some(meta) = &known {
+                evidence.segment = meta.active.map(|active| active.segment);
+                evidence.last_seq = Some(meta.applied_seq);
+                evidence.last_command.clone_from(&meta.last_command);
+                evidence.last_snapshot_generation = meta.last_snapshot_generation;
+                row.last_output_seq = meta.applied_seq;
+            }
+            let changed = ChildStateChanged { child: row, evidence };
+            lender.append(&State::origin_of(None, now), Kind::ChildStateChanged(Box::new(changed))).map(drop)
+        })
     }
 }
