@@ -68,21 +68,19 @@ pub struct Restorability {
 #[serde(rename_all = "camelCase")]
 pub struct ListedSession {
     /// The name.
-    #[serde(skip)]
     pub name: String,
     /// The reason why the caller sees the session.
     pub visibility: Visibility,
     /// Whether the session can be used, and how.
-    #[serde(skip)]
     pub state: ListedState,
     /// The platform of its device.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "String::is_empty")]
     pub platform: String,
     /// The number of the lifetime, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifetime: Option<u32>,
     /// The last address of the app, or the argument of `open`.
-    #[serde(skip)]
+    #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
     /// The holder of the turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,15 +1,21 @@
 //! `session list`, `session show`: shows sessions, open or not, without waiting for them.
 
+use crate::api::render::Cell;
+use crate::api::session_name;
 use crate::commands::prelude::*;
 use crate::host::SessionSlot;
+use crate::run::authority;
+use std::collections::BTreeSet;
 use std::time::SystemTime;
 use stickpin_coordinator::{
-    ListedSession, ListedState, LogPosition, Participant, SessionEvidence, Visibility,
+    ListedChildren, ListedSession, ListedState, LogPosition, Participant, Restorability, SessionEvidence,
+    TurnSummary, Visibility,
 };
 use stickpin_process::Process;
 use stickpin_session::Timestamp;
 use stickpin_session::log::SessionMeta;
 use stickpin_session::turn::LoanState;
+use stickpin_tree::quote;
 
 /// List the sessions of this state directory: app, owner, age, idle time and memory.
 ///
@@ -88,9 +94,33 @@ pub struct SessionEntry {
     pub state: ListedState,
     /// What is known about the app right now. Only a hint.
     pub live: Reachability,
-    /// What its metadata says, if this host keeps any, and why the caller sees the session.
-    #[serde(flatten)]
-    pub listed: Option<ListedSession>,
+    /// The reason why the caller sees the session.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub visibility: Option<Visibility>,
+    /// The number of the lifetime, from 1.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub lifetime: Option<u32>,
+    /// The holder of the turn.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub turn: Option<TurnSummary>,
+    /// The session whose app it shares.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub parent: Option<String>,
+    /// The child sessions that it spawned.
+    #[serde(default, skip_serializing_if = "ListedChildren::is_empty")]
+    pub children: ListedChildren,
+    /// The rules of the scope that it has lent to them.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub scope_delegated: Vec<String>,
+    /// The other sessions that it sees.
+    #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
+    pub peers: BTreeSet<String>,
+    /// Whether the session can be reopened, if it is not open.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub restore: Option<Restorability>,
+    /// Problems with the session's files.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub diagnostics: Vec<String>,
     /// Everything on record about the session: its parameters, members, turn, loans and limits
     /// (`session show`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -185,7 +215,8 @@ impl Command for SessionShow {
 
     async fn run(self, cx: &mut Cx) -> Result<SessionEntry> {
         if let Some(name) = self.name {
-            cx.select_session(name)?;
+            session_name::check(&name)?;
+            cx.session_name = name;
         }
         let name = cx.session_name();
         let slot = cx.host.slot(name);
@@ -227,12 +258,45 @@ fn require_visible(listed: &ListedSession, who: &Participant) -> Result<()> {
     }
     let name = &listed.name;
     let message = format!("session `{name}` is not visible to {}, which is not a member of it", who.agent);
-    Err(Error::session_not_visible(message).hint(format!(
+    Err(Error::new(ErrorCode::SessionNotVisible, message).hint(format!(
         "run `stickpin session list --all` to see its turn, or `stickpin --session {name} turn join` to join it"
     )))
 }
 
 impl SessionEntry {
+    /// Returns the entry of a session of which nothing else is known.
+    fn named(name: String, state: ListedState) -> Self {
+        Self {
+            name,
+            owner: String::new(),
+            yours: false,
+            kind: String::new(),
+            label: String::new(),
+            url: String::new(),
+            title: String::new(),
+            generation: None,
+            age: None,
+            idle: None,
+            closes_after_idle: None,
+            memory: None,
+            running: None,
+            dialog: None,
+            state,
+            live: Reachability::default(),
+            visibility: None,
+            lifetime: None,
+            turn: None,
+            parent: None,
+            children: ListedChildren::default(),
+            scope_delegated: Vec::new(),
+            peers: BTreeSet::new(),
+            restore: None,
+            diagnostics: Vec::new(),
+            meta: None,
+            evidence: None,
+        }
+    }
+
     fn of(slot: &SessionSlot, cx: &Cx) -> Self {
         let now = (cx.host.config.clock)();
         let since =
@@ -241,8 +305,6 @@ impl SessionEntry {
         let running = status.running.filter(|&r| r != SessionShow::SPEC.name);
         let live = Reachability::of(slot, status.pid, running.is_some(), now);
         Self {
-            name: slot.name.clone(),
-            state: ListedState::Live,
             owner: slot.owner.clone(),
             yours: slot.owner == cx.caller.key,
             kind: status.kind.to_owned(),
@@ -257,7 +319,7 @@ impl SessionEntry {
             running: running.map(str::to_owned),
             dialog: status.dialog.map(|d| d.describe()),
             live,
-            ..Self::default()
+            ..Self::named(slot.name.clone(), ListedState::Live)
         }
     }
 
@@ -274,32 +336,39 @@ impl SessionEntry {
             (self.generation, self.memory) = (None, None);
             (self.running, self.dialog) = (None, None);
         }
-        // It is open, so whether it can be reopened says nothing.
-        self.listed = Some(ListedSession { restore: None, ..listed });
+        self.visibility = Some(listed.visibility);
+        self.lifetime = listed.lifetime;
+        self.turn = listed.turn;
+        self.parent = listed.parent;
+        self.children = listed.children;
+        self.scope_delegated = listed.scope_delegated;
+        self.peers = listed.peers;
+        self.diagnostics = listed.diagnostics;
     }
 
     /// Describes a session that is not open, from its metadata alone.
-    fn not_open(listed: ListedSession) -> Self {
-        Self {
-            name: listed.name.clone(),
-            state: listed.state,
+    fn not_open(mut listed: ListedSession) -> Self {
+        let mut entry = Self {
             yours: listed.visibility == Visibility::Own,
-            kind: listed.platform.clone(),
-            url: listed.address.clone().unwrap_or_default(),
-            listed: Some(listed),
-            ..Self::default()
-        }
+            kind: std::mem::take(&mut listed.platform),
+            url: listed.address.take().unwrap_or_default(),
+            restore: listed.restore.take(),
+            ..Self::named(std::mem::take(&mut listed.name), listed.state)
+        };
+        entry.add(listed, None);
+        entry
     }
 
     /// Describes the state of a session that is not open.
     fn standing(&self) -> String {
-        let restore = self.listed.as_ref().and_then(|listed| listed.restore.as_ref());
-        let why = || restore.and_then(|restore| restore.reason.clone()).unwrap_or_default();
+        let why = || self.restore.as_ref().and_then(|restore| restore.reason.clone()).unwrap_or_default();
         match self.state {
             ListedState::Live => String::new(),
             ListedState::Pending => "not begun".to_owned(),
             ListedState::Restorable => "lost its app; use `session restore` to open it again".to_owned(),
-            ListedState::Stopped if restore.is_some_and(|restore| restore.possible) => "closed".to_owned(),
+            ListedState::Stopped if self.restore.as_ref().is_some_and(|restore| restore.possible) => {
+                "closed".to_owned()
+            }
             ListedState::Stopped => format!("cannot be restored: {}", why()),
             ListedState::Corrupt => format!("damaged: {}", why()),
             ListedState::Missing => "has no metadata".to_owned(),
