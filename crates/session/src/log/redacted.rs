@@ -2,7 +2,9 @@
 //! code without one does not compile.
 
 use crate::turn::Handoff;
-use serde::{Deserialize, Deserializer, Serialize, de};
+use serde::de::{self, MapAccess, SeqAccess, Visitor};
+use serde::ser::SerializeMap;
+use serde::{Deserialize, Deserializer, Serialize, Serializer};
 use serde_json::{Map, Number, Value};
 use std::collections::BTreeMap;
 use std::fmt;
@@ -86,25 +88,12 @@ pub struct BlobRef {
 /// Moves a text into a blob.
 pub type Offload<'a, E> = &'a mut dyn FnMut(&str) -> Result<BlobRef, E>;
 
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(untagged, deny_unknown_fields, expecting = "not a text, a blob or a secret")]
+#[derive(Debug, Clone, PartialEq, Eq)]
 enum Content {
     Text(String),
     Blob(BlobRef),
     /// A secret, of which only the number of characters is kept.
-    Secret {
-        #[serde(deserialize_with = "only_true")]
-        secret: bool,
-        len: u64,
-    },
-}
-
-/// Refuses `"secret":false`, which is never written.
-fn only_true<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Error> {
-    match bool::deserialize(deserializer)? {
-        true => Ok(true),
-        false => Err(de::Error::custom("not a secret")),
-    }
+    Secret(u64),
 }
 
 /// Text without secrets. Written as a string, as `{"blob":"sha256:...","bytes":n}` if it was moved
@@ -122,8 +111,7 @@ fn only_true<'de, D: Deserializer<'de>>(deserializer: D) -> Result<bool, D::Erro
 /// let typed = String::from("hunter2");
 /// let text = Redacted::literal(&typed);
 /// ```
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(transparent)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Redacted(Content);
 
 impl Redacted {
@@ -143,7 +131,7 @@ impl Redacted {
     /// Replaces a secret with the number of its characters.
     #[must_use]
     pub fn secret(len: u64) -> Self {
-        Self(Content::Secret { secret: true, len })
+        Self(Content::Secret(len))
     }
 
     /// Returns the text, if it is neither a secret nor in a blob.
@@ -151,7 +139,7 @@ impl Redacted {
     pub fn text(&self) -> Option<&str> {
         match &self.0 {
             Content::Text(text) => Some(text),
-            Content::Blob(_) | Content::Secret { .. } => None,
+            Content::Blob(_) | Content::Secret(_) => None,
         }
     }
 
@@ -160,7 +148,7 @@ impl Redacted {
     pub fn blob(&self) -> Option<&BlobRef> {
         match &self.0 {
             Content::Blob(blob) => Some(blob),
-            Content::Text(_) | Content::Secret { .. } => None,
+            Content::Text(_) | Content::Secret(_) => None,
         }
     }
 
@@ -178,10 +166,90 @@ impl Redacted {
     }
 }
 
+impl Serialize for Redacted {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match &self.0 {
+            Content::Text(text) => serializer.serialize_str(text),
+            Content::Blob(blob) => blob.serialize(serializer),
+            Content::Secret(len) => {
+                let mut map = serializer.serialize_map(Some(2))?;
+                map.serialize_entry("secret", &true)?;
+                map.serialize_entry("len", len)?;
+                map.end()
+            }
+        }
+    }
+}
+
+/// The keys of objects that represent a text.
+#[derive(Clone, Copy, PartialEq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+enum Key {
+    Blob,
+    Bytes,
+    Secret,
+    Len,
+    Json,
+}
+
+/// Checks that an object has no further entry.
+fn last<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
+    match map.next_key::<Key>()? {
+        None => Ok(()),
+        Some(_) => Err(de::Error::custom("more entries than a text has")),
+    }
+}
+
+/// Reads the second and last entry of an object.
+fn second<'de, A: MapAccess<'de>, T: Deserialize<'de>>(mut map: A, key: Key) -> Result<T, A::Error> {
+    match map.next_key::<Key>()? {
+        Some(found) if found == key => {
+            let value = map.next_value()?;
+            last(map)?;
+            Ok(value)
+        }
+        _ => Err(de::Error::custom("fewer entries than a text has")),
+    }
+}
+
+/// Reads an object that represents a text, after its first key.
+fn content<'de, A: MapAccess<'de>>(key: Option<Key>, mut map: A) -> Result<Content, A::Error> {
+    match key {
+        Some(Key::Blob) => {
+            let blob = map.next_value()?;
+            Ok(Content::Blob(BlobRef { blob, bytes: second(map, Key::Bytes)? }))
+        }
+        Some(Key::Secret) if map.next_value()? => second(map, Key::Len).map(Content::Secret),
+        _ => Err(de::Error::custom("neither a text, nor a blob, nor a secret")),
+    }
+}
+
+impl<'de> Deserialize<'de> for Redacted {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Text;
+        impl<'de> Visitor<'de> for Text {
+            type Value = Redacted;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("a text, a blob or a secret")
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Redacted, E> {
+                Ok(Redacted(Content::Text(text.to_owned())))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Redacted, A::Error> {
+                let key = map.next_key::<Key>()?;
+                content(key, map).map(Redacted)
+            }
+        }
+        deserializer.deserialize_any(Text)
+    }
+}
+
 /// The value of an argument. An object of the caller is kept as its JSON text, `{"json":"..."}`, so
 /// that it cannot be mistaken for a blob or a secret.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(untagged, deny_unknown_fields, expecting = "not an argument")]
+#[derive(Debug, Clone, PartialEq)]
 pub enum Argument {
     /// Null.
     Null,
@@ -193,11 +261,8 @@ pub enum Argument {
     Text(Redacted),
     /// An array.
     List(Vec<Argument>),
-    /// An object.
-    Json {
-        /// Its JSON text.
-        json: Redacted,
-    },
+    /// The JSON text of an object.
+    Json(Redacted),
 }
 
 impl Argument {
@@ -217,14 +282,14 @@ impl Argument {
             // Redact before converting to JSON, because the escapes could hide a secret.
             Value::Object(_) => {
                 let json = redact_strings(value.clone(), redactor).to_string();
-                Self::Json { json: Redacted(Content::Text(json)) }
+                Self::Json(Redacted(Content::Text(json)))
             }
         }
     }
 
     fn offload<E>(&mut self, limit: usize, offload: Offload<'_, E>) -> Result<(), E> {
         match self {
-            Self::Text(text) | Self::Json { json: text } => text.offload(limit, offload),
+            Self::Text(text) | Self::Json(text) => text.offload(limit, offload),
             Self::List(items) => items.iter_mut().try_for_each(|item| item.offload(limit, offload)),
             Self::Null | Self::Bool(_) | Self::Number(_) => Ok(()),
         }
@@ -254,6 +319,80 @@ pub(crate) fn redact_strings(value: Value, redactor: &dyn Redactor) -> Value {
                 .collect(),
         ),
         Value::Null | Value::Bool(_) | Value::Number(_) => value,
+    }
+}
+
+impl Serialize for Argument {
+    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+        match self {
+            Self::Null => serializer.serialize_unit(),
+            Self::Bool(value) => serializer.serialize_bool(*value),
+            Self::Number(value) => value.serialize(serializer),
+            Self::Text(text) => text.serialize(serializer),
+            Self::List(items) => items.serialize(serializer),
+            Self::Json(text) => {
+                let mut map = serializer.serialize_map(Some(1))?;
+                map.serialize_entry("json", text)?;
+                map.end()
+            }
+        }
+    }
+}
+
+impl<'de> Deserialize<'de> for Argument {
+    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Self, D::Error> {
+        struct Any;
+        impl<'de> Visitor<'de> for Any {
+            type Value = Argument;
+
+            fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+                f.write_str("an argument")
+            }
+
+            fn visit_unit<E: de::Error>(self) -> Result<Argument, E> {
+                Ok(Argument::Null)
+            }
+
+            fn visit_bool<E: de::Error>(self, value: bool) -> Result<Argument, E> {
+                Ok(Argument::Bool(value))
+            }
+
+            fn visit_u64<E: de::Error>(self, value: u64) -> Result<Argument, E> {
+                Ok(Argument::Number(value.into()))
+            }
+
+            fn visit_i64<E: de::Error>(self, value: i64) -> Result<Argument, E> {
+                Ok(Argument::Number(value.into()))
+            }
+
+            fn visit_f64<E: de::Error>(self, value: f64) -> Result<Argument, E> {
+                let number = Number::from_f64(value);
+                number.map(Argument::Number).ok_or_else(|| E::custom("not a finite number"))
+            }
+
+            fn visit_str<E: de::Error>(self, text: &str) -> Result<Argument, E> {
+                Ok(Argument::Text(Redacted(Content::Text(text.to_owned()))))
+            }
+
+            fn visit_seq<A: SeqAccess<'de>>(self, mut seq: A) -> Result<Argument, A::Error> {
+                let mut items = Vec::new();
+                while let Some(item) = seq.next_element()? {
+                    items.push(item);
+                }
+                Ok(Argument::List(items))
+            }
+
+            fn visit_map<A: MapAccess<'de>>(self, mut map: A) -> Result<Argument, A::Error> {
+                let key = map.next_key::<Key>()?;
+                if key != Some(Key::Json) {
+                    return content(key, map).map(|text| Argument::Text(Redacted(text)));
+                }
+                let json = map.next_value()?;
+                last(map)?;
+                Ok(Argument::Json(json))
+            }
+        }
+        deserializer.deserialize_any(Any)
     }
 }
 

@@ -61,7 +61,7 @@ fn plain(argument: &Argument) -> Option<Value> {
         Argument::Number(value) => Some(Value::Number(value.clone())),
         Argument::Text(text) => whole(text).map(Value::String),
         Argument::List(items) => items.iter().map(plain).collect(),
-        Argument::Json { json } => serde_json::from_str(&whole(json)?).ok(),
+        Argument::Json(text) => serde_json::from_str(&whole(text)?).ok(),
     }
 }
 

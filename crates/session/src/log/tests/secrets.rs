@@ -49,7 +49,7 @@ fn object_argument_is_never_taken_for_a_blob() {
     let read: Arguments = serde_json::from_value(serde_json::to_value(&arguments).unwrap()).unwrap();
     assert_eq!(read, arguments);
     for (name, value) in read.iter() {
-        let Argument::Json { json: text } = value else { panic!("{name} became {value:?}") };
+        let Argument::Json(text) = value else { panic!("{name} became {value:?}") };
         assert_eq!(text.text().unwrap(), given[name].to_string());
     }
 }
