@@ -23,17 +23,21 @@ pub enum Mention<'h> {
 pub type MentionedCommand = (&'static CommandDefinition, Map<String, Value>, Option<String>);
 
 /// Replaces each command line and each option in a hint with what `replace` returns for it, and
-/// leaves those for which it returns `None` unchanged.
+/// leaves those for which it returns `None` unchanged. A command line that somebody else runs, a
+/// person or the agent in its shell, stays a command line.
 #[must_use]
 pub fn rewrite(hint: &str, mut replace: impl FnMut(Mention<'_>) -> Option<String>) -> String {
     let mut out = String::with_capacity(hint.len());
     // Every second part is in backticks.
-    for (at, part) in hint.split('`').enumerate() {
+    let parts: Vec<&str> = hint.split('`').collect();
+    for (at, part) in parts.iter().enumerate() {
         if at > 0 {
             out.push('`');
         }
+        let is_in_a_shell = out.ends_with("a person to run `")
+            || parts.get(at + 1).is_some_and(|after| after.starts_with(" in the agent's shell"));
         let mention = match part.strip_prefix("stickpin ") {
-            Some(line) => Some(Mention::Line(line)),
+            Some(line) => (!is_in_a_shell).then_some(Mention::Line(line)),
             None => part.starts_with("--").then_some(Mention::Option(part)),
         };
         let new = mention.filter(|_| at % 2 == 1).and_then(&mut replace);
@@ -85,6 +89,17 @@ pub fn option(text: &str) -> Option<(String, String)> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn command_line_for_a_shell_is_not_rewritten() {
+        let never = |hint: &str| assert_eq!(rewrite(hint, |_| Some("a call".to_owned())), hint);
+        never("ask a person to run `stickpin log repair shop --at-line 2 --quarantine`");
+        never("run `stickpin identity link` in the agent's shell");
+        let hint =
+            "run `stickpin identity link` in the agent's shell, then `stickpin identity link CODE` here";
+        let call = rewrite(hint, |_| Some("a call".to_owned()));
+        assert_eq!(call, "run `stickpin identity link` in the agent's shell, then `a call` here");
+    }
 
     #[test]
     fn only_what_stands_in_backticks_is_rewritten() {

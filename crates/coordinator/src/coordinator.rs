@@ -123,6 +123,10 @@ impl Coordinator {
     /// # Errors
     /// Returns `SESSION_NOT_FOUND`, `LOG_CORRUPT`, `META_CORRUPT` and other errors of the log.
     pub fn session(&self, name: &str) -> Result<Arc<SessionAuthority>> {
+        if self.read.damage(name).is_some() {
+            // Loading writes to the log, which a person may have repaired by hand.
+            self.verify(name)?;
+        }
         let mut loaded = self.lock_sessions();
         if let Some(session) = loaded.get(name) {
             return Ok(Arc::clone(session));
@@ -130,7 +134,6 @@ impl Coordinator {
         let now = (self.shared.environment.now)();
         let opened = SessionLog::open(&self.store, name, now.wall);
         let opened = opened.inspect_err(|e| self.read.note_damage(name, e)).map_err(error::of_store)?;
-        self.read.forget_damage(name);
         for diagnostic in &opened.diagnostics {
             tracing::info!(session = name, "repaired: {}", diagnostic.name());
         }
@@ -299,11 +302,11 @@ impl Coordinator {
     /// Returns `LOG_CORRUPT` for a record that cannot be read.
     pub fn verify(&self, name: &str) -> Result<Verified> {
         let verified = self.store.verify(name);
-        // A session whose end is undamaged can be loaded, and must not be written to either.
-        if let Err(e) = &verified
-            && let Ok(session) = self.session(name)
-        {
-            stickpin_store::note_damage(&session.lock().log, e);
+        let session = self.lock_sessions().get(name).cloned();
+        match (&verified, session) {
+            (Err(e), Some(session)) => stickpin_store::note_damage(&session.lock().log, e),
+            (Err(e), None) => self.read.note_damage(name, e),
+            (Ok(_), _) => self.read.forget_damage(name),
         }
         verified.map_err(error::of_store)
     }
@@ -328,6 +331,7 @@ pub(crate) fn discard(coordinator: &Coordinator, name: &str) -> Result<()> {
     // The lock keeps other threads from loading the session meanwhile.
     let mut loaded = coordinator.lock_sessions();
     loaded.remove(name);
+    coordinator.read.forget_damage(name);
     coordinator.store.remove(name).map_err(error::of_store)
 }
 

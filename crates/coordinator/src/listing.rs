@@ -163,14 +163,19 @@ pub(crate) struct ReadBefore {
 }
 
 impl ReadBefore {
-    /// Records why a session could not be loaded, if its log is damaged.
+    /// Records that the log of a session is damaged, if that is the error.
     pub(crate) fn note_damage(&self, name: &str, found: &StoreError) {
         if let StoreError::Corrupt { .. } = found {
             self.damage.lock().insert(name.to_owned(), found.to_string());
         }
     }
 
-    /// Forgets the damage of a session that has been loaded or repaired since.
+    /// Returns the description of the damage in the log of a session.
+    pub(crate) fn damage(&self, name: &str) -> Option<String> {
+        self.damage.lock().get(name).cloned()
+    }
+
+    /// Forgets the damage of a session that was repaired or removed.
     pub(crate) fn forget_damage(&self, name: &str) {
         self.damage.lock().remove(name);
     }
@@ -328,7 +333,7 @@ fn describe(
     let session = coordinator.lock_sessions().get(name).cloned();
     let damage = match session {
         Some(session) => stickpin_store::found_damage(&session.lock().log).map(|e| e.to_string()),
-        None => coordinator.read_before().damage.lock().get(name).cloned(),
+        None => coordinator.read_before().damage(name),
     };
     if let Some(damage) = damage {
         listed.diagnostics.push(ErrorCode::LogCorrupt.name().to_owned());

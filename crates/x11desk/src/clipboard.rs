@@ -57,7 +57,12 @@ fn ask(d: &mut Display, target: Atom) -> X11Result<Option<Vec<u8>>> {
     d.clipboard.answer = None;
     d.conn.convert_selection(own, d.atoms.CLIPBOARD, target, place, x11rb::CURRENT_TIME)?;
     let answer = d.wait_for(Instant::now() + OWNER_TIMEOUT, |d| Ok(d.clipboard.answer.take()))?;
-    let silent = || X11Error::Unsupported("the owner of the clipboard provides no text".into());
+    let silent = || {
+        X11Error::Unsupported(format!(
+            "the owner of the clipboard did not answer within {} s",
+            OWNER_TIMEOUT.as_secs()
+        ))
+    };
     let Some(place) = answer.ok_or_else(silent)? else { return Ok(None) };
     d.clipboard.part = false;
     let (kind, mut bytes) = take(d, place)?;

@@ -38,7 +38,7 @@ impl From<X11Error> for Error {
         let code = match fault {
             X11Error::Lost(_) => ErrorCode::BackendLost,
             X11Error::Refused(_) => ErrorCode::ElementNotFound,
-            X11Error::Unsupported(_) => ErrorCode::Unsupported,
+            X11Error::Unsupported(_) => return Self::unsupported(fault.to_string()),
         };
         Self::new(code, format!("the X display: {fault}")).hint("run `stickpin doctor`")
     }

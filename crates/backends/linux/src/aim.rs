@@ -229,7 +229,7 @@ impl Geometry for LinuxDevice {
                     if !anew =>
                 {
                     // The app may have changed just now.
-                    tracing::debug!(x, y, "is tested again");
+                    tracing::debug!(x, y, "the point is tested again after a new capture");
                     anew = true;
                     capture::capture_app(self, &[]).await?;
                 }

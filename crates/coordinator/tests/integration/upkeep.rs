@@ -194,6 +194,46 @@ async fn session_in_use_stops_at_damage_and_goes_on_when_a_person_repairs_it() {
     assert!(world.coordinator.verify("shop").is_ok());
 }
 
+/// Fault 10 in an older segment, without which the session could be loaded and written to.
+#[tokio::test(start_paused = true)]
+async fn nothing_is_written_to_a_log_with_known_damage() {
+    let mut world = World::new();
+    let ada = agent("ada", 1);
+    let person = Participant { kind: MemberKind::Human, ..ada.clone() };
+    act(&world.open(&ada), &ada).await.unwrap();
+    world.restart();
+    world.begin("shop", StartReason::Restore, &ada);
+    world.restart();
+    let folder = world.folder.path().join("sessions/shop");
+    let log = folder.join("log/000001.jsonl");
+    let mut bytes = std::fs::read(&log).unwrap();
+    let second = bytes.iter().position(|b| *b == b'\n').unwrap() + 1;
+    let intact = std::mem::replace(&mut bytes[second], b'?');
+    std::fs::write(&log, &bytes).unwrap();
+    let content = || -> Vec<Vec<u8>> {
+        let files = ["log/000001.jsonl", "log/000002.jsonl", "meta.json"];
+        files.iter().map(|file| std::fs::read(folder.join(file)).unwrap()).collect()
+    };
+    let before = content();
+    let code = |e: Error| e.code;
+    assert_eq!(world.coordinator.verify("shop").map_err(code).err(), Some(ErrorCode::LogCorrupt));
+    assert_eq!(world.coordinator.session("shop").map_err(code).err(), Some(ErrorCode::LogCorrupt));
+    let listed = world.coordinator.listed("shop", None, &BTreeSet::new());
+    assert_eq!(listed.state, ListedState::Corrupt);
+    assert_eq!(content(), before);
+    // A person may also repair it by hand.
+    bytes[second] = intact;
+    std::fs::write(&log, &bytes).unwrap();
+    let shop = world.coordinator.session("shop").unwrap();
+    act(&shop, &ada).await.unwrap();
+    bytes[second] = b'?';
+    std::fs::write(&log, &bytes).unwrap();
+    assert_eq!(world.coordinator.verify("shop").map_err(code).err(), Some(ErrorCode::LogCorrupt));
+    assert_eq!(act(&shop, &ada).await, Err(ErrorCode::LogCorrupt), "it is loaded now");
+    assert_eq!(world.coordinator.repair("shop", 2, &person).unwrap().stubs, 1);
+    act(&shop, &ada).await.unwrap();
+}
+
 /// Opening a session reads the records of at most five seconds beside its metadata.
 #[tokio::test(start_paused = true)]
 async fn metadata_follows_the_log_within_five_seconds() {

@@ -15,7 +15,7 @@ use stickpin_device::Result;
 pub(crate) trait TargetedAction:
     SharedOptions + Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static
 {
-    /// The properties of the command that every surface needs.
+    /// The properties of the command that every front end needs.
     const SPEC: Spec;
 
     /// Returns the time that the input itself takes, such as typing.

@@ -204,16 +204,21 @@ async fn doctor_names_damaged_sessions_and_what_repairs_them() {
     let log = sessions.join("other/log/000001.jsonl");
     let lines = std::fs::read_to_string(&log).expect("a log");
     std::fs::write(&log, lines.replacen("fake", "Fake", 1)).expect("a log");
-    let broken = ada.call("doctor state", json!({})).await;
-    assert_eq!(broken.exit, 1);
-    let broken = output(broken);
-    let bad: Vec<_> =
-        broken["checks"].as_array().expect("checks").iter().filter(|c| c["ok"] == false).collect();
-    assert_eq!(
-        (bad.len(), &bad[0]["name"], &broken["status"]),
-        (1, &json!("session other"), &json!("findings"))
-    );
-    assert!(bad[0]["fix"].as_str().is_some_and(|fix| fix.contains("log repair other")), "{bad:?}");
+    for attempt in ["found", "known already"] {
+        let broken = ada.call("doctor state", json!({})).await;
+        assert_eq!(broken.exit, 1);
+        let broken = output(broken);
+        let bad: Vec<_> =
+            broken["checks"].as_array().expect("checks").iter().filter(|c| c["ok"] == false).collect();
+        assert_eq!(
+            (bad.len(), &bad[0]["name"], &broken["status"]),
+            (1, &json!("session other"), &json!("findings"))
+        );
+        assert!(
+            bad[0]["fix"].as_str().is_some_and(|fix| fix.contains("log repair other")),
+            "{attempt}: {bad:?}"
+        );
+    }
 }
 
 #[tokio::test(start_paused = true)]

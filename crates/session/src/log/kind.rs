@@ -58,7 +58,7 @@ impl Group {
 
 /// The value of a column that says whether a kind ends something.
 macro_rules! ends {
-    (begins) => {
+    (other) => {
         false
     };
     (ends) => {
@@ -145,43 +145,43 @@ macro_rules! kinds {
     };
 }
 
-// The variant with its body, its name and group, whether it begins or ends something, and whether it
+// The variant with its body, its name and group, whether it ends something, and whether it
 // has the turn after it.
 kinds! {
-    SegmentStart(Box<SegmentStart>) = "segment_start", Segment, begins, turn;
+    SegmentStart(Box<SegmentStart>) = "segment_start", Segment, other, turn;
     SegmentEnd(SegmentEnd) = "segment_end", Segment, ends;
-    CommandBegin(Box<CommandBegin>) = "command_begin", Run, begins;
+    CommandBegin(Box<CommandBegin>) = "command_begin", Run, other;
     CommandEnd(CommandEnd) = "command_end", Run, ends;
-    Snapshot(Snapshot) = "snapshot", Run, begins;
-    RecordingStarted(Box<RecordingStarted>) = "recording_started", Run, begins;
-    RepairStarted(Box<RepairStarted>) = "repair_started", Run, begins;
+    Snapshot(Snapshot) = "snapshot", Run, other;
+    RecordingStarted(Box<RecordingStarted>) = "recording_started", Run, other;
+    RepairStarted(Box<RepairStarted>) = "repair_started", Run, other;
     RecordingEnded(RecordingEnded) = "recording_ended", Run, ends;
-    MemberJoined(Box<MemberJoined>) = "member_joined", Member, begins;
+    MemberJoined(Box<MemberJoined>) = "member_joined", Member, other;
     MemberLeft(Box<MemberLeft>) = "member_left", Member, ends, maybe turn;
     MemberKicked(Box<MemberKicked>) = "member_kicked", Member, ends, maybe turn;
-    AgentSuperseded(AgentSuperseded) = "agent_superseded", Member, begins;
-    TurnClaimed(Box<TurnClaimed>) = "turn_claimed", Turn, begins, turn;
+    AgentSuperseded(AgentSuperseded) = "agent_superseded", Member, other;
+    TurnClaimed(Box<TurnClaimed>) = "turn_claimed", Turn, other, turn;
     TurnReleased(Box<TurnReleased>) = "turn_released", Turn, ends, turn;
-    TurnAssigned(Box<TurnAssigned>) = "turn_assigned", Turn, begins, turn;
+    TurnAssigned(Box<TurnAssigned>) = "turn_assigned", Turn, other, turn;
     TurnTaken(Box<TurnTaken>) = "turn_taken", Turn, ends, turn;
     TurnSurrendered(Box<TurnSurrendered>) = "turn_surrendered", Turn, ends, turn;
     ReservationExpired(Box<ReservationExpired>) = "reservation_expired", Turn, ends, turn;
     TurnLeaseStale(Box<TurnLeaseStale>) = "turn_lease_stale", Turn, ends, turn;
     TurnClosed(Box<TurnClosed>) = "turn_closed", Turn, ends, turn;
-    Message(Message) = "message", Talk, begins;
-    NoteAdded(NoteAdded) = "note_added", Talk, begins;
-    NoteResolved(NoteResolved) = "note_resolved", Talk, begins;
-    ChildSpawned(Box<ChildSpawned>) = "child_spawned", Delegation, begins;
+    Message(Message) = "message", Talk, other;
+    NoteAdded(NoteAdded) = "note_added", Talk, other;
+    NoteResolved(NoteResolved) = "note_resolved", Talk, other;
+    ChildSpawned(Box<ChildSpawned>) = "child_spawned", Delegation, other;
     ChildStateChanged(Box<ChildStateChanged>) = "child_state", Delegation, ends;
-    LoanOpened(Box<LoanOpened>) = "loan_opened", Delegation, begins;
+    LoanOpened(Box<LoanOpened>) = "loan_opened", Delegation, other;
     LoanReclaimed(Box<LoanReclaimed>) = "loan_reclaimed", Delegation, ends;
-    PeerAdded(PeerAdded) = "peer_added", Delegation, begins;
-    PeerRemoved(PeerRemoved) = "peer_removed", Delegation, begins;
+    PeerAdded(PeerAdded) = "peer_added", Delegation, other;
+    PeerRemoved(PeerRemoved) = "peer_removed", Delegation, other;
     DaemonStarted(DaemonStarted) = "daemon_started", System, ends;
     LogRepaired(Box<LogRepaired>) = "log_repaired", System, ends, maybe turn;
-    ContextAdded(Box<ContextAdded>) = "context", Run, begins;
-    ContextCleared(ContextCleared) = "context_cleared", Run, begins;
-    PolicyChanged(Box<PolicyChanged>) = "policy_changed", System, begins;
+    ContextAdded(Box<ContextAdded>) = "context", Run, other;
+    ContextCleared(ContextCleared) = "context_cleared", Run, other;
+    PolicyChanged(Box<PolicyChanged>) = "policy_changed", System, other;
 }
 
 impl Kind {

@@ -197,27 +197,28 @@ impl ScopeRule {
         target && other.verbs.is_subset(&self.verbs) && limits(self).covers(&limits(other))
     }
 
-    /// Returns the rules with one verb and one value per limit that this rule consists of. The rule
-    /// is covered by several others exactly if each part is covered by one of them, because what a
-    /// part does not limit has endless values.
-    fn parts(&self) -> Vec<Self> {
-        let one = |verb: &Verb| Self { verbs: [*verb].into(), ..self.clone() };
-        let mut parts: Vec<Self> = self.verbs.iter().map(one).collect();
+    /// Returns whether everything that this rule permits is permitted by one of these rules, which
+    /// may differ for each verb and each value of a limit. What a rule does not limit has endless
+    /// values, so only one rule without that limit can cover it.
+    fn is_covered_by(&self, rules: &[Self]) -> bool {
+        if rules.iter().any(|rule| rule.covers(self)) {
+            return true;
+        }
+        if self.verbs.len() > 1 {
+            let one = |verb: &Verb| Self { verbs: [*verb].into(), ..self.clone() };
+            return self.verbs.iter().all(|verb| one(verb).is_covered_by(rules));
+        }
+        let mut limits = limits(self);
         let limited: [Limit; 4] =
             [|c| &mut c.origins, |c| &mut c.packages, |c| &mut c.window_roles, |c| &mut c.file_roots];
         for limit in limited {
-            let split = |part: Self| {
-                let mut constraint = limits(&part);
-                let Some(names) = limit(&mut constraint).take() else { return vec![part] };
-                let only = |name: String| {
-                    *limit(&mut constraint) = Some([name].into());
-                    Self { constraint: Some(constraint.clone()), ..part.clone() }
-                };
-                names.into_iter().map(only).collect()
-            };
-            parts = parts.into_iter().flat_map(split).collect();
+            let Some(names) = limit(&mut limits).take_if(|names| names.len() > 1) else { continue };
+            return names.into_iter().all(|name| {
+                *limit(&mut limits) = Some([name].into());
+                Self { constraint: Some(limits.clone()), ..self.clone() }.is_covered_by(rules)
+            });
         }
-        parts
+        false
     }
 
     fn overlaps(&self, other: &Self) -> bool {
@@ -376,8 +377,7 @@ impl Ledger {
                 (TargetSelector::Target(target), Some(targets)) => targets.contains(target),
                 _ => true,
             };
-            let covers = |part: &ScopeRule| rules.iter().any(|mine| mine.covers(part));
-            loan.rules.iter().position(|rule| !has(rule) || !rule.parts().iter().all(covers))
+            loan.rules.iter().position(|rule| !has(rule) || !rule.is_covered_by(rules))
         };
         match uncovered(&own.scope.allow, Some(&own.targets)) {
             None => loan.parent_loan = None,

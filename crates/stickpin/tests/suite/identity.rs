@@ -67,7 +67,7 @@ fn code_is_for_mcp_and_mcp_gets_none() {
     assert!(refused.code == 2 && refused.err.contains("INVALID_ARGS: "), "{refused:?}");
     let mut client = Client::new(&world, &["--profile", "full"]);
     let refused = call(&mut client, "identity_link", json!({}), Value::Null);
-    assert!(text(&refused).contains("in the shell"), "{refused}");
+    assert!(text(&refused).contains("`stickpin identity link` in the agent's shell"), "{refused}");
     let checked = world.ok("doctor identity");
     assert!(checked.contains("no MCP server"), "{checked}");
 }

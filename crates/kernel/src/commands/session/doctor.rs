@@ -107,7 +107,9 @@ fn check_sessions(coordinator: &Coordinator) -> Result<Vec<Check>> {
     for name in coordinator.names()? {
         let listed = coordinator.listed(&name, None, &BTreeSet::new());
         let unreadable = matches!(listed.state, ListedState::Corrupt | ListedState::Missing);
-        if unreadable || !listed.diagnostics.is_empty() {
+        // What is known to be damaged is checked again, which yields the line to repair.
+        let is_damaged = listed.diagnostics.iter().any(|found| found == ErrorCode::LogCorrupt.name());
+        if !is_damaged && (unreadable || !listed.diagnostics.is_empty()) {
             let found = match listed.restore.and_then(|restore| restore.reason) {
                 Some(reason) if unreadable => reason,
                 _ => listed.diagnostics.join(", "),

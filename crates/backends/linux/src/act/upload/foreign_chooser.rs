@@ -63,11 +63,13 @@ pub(crate) async fn foreign_window_notices(device: &mut LinuxDevice) -> Vec<Noti
 
 /// Returns a new window of this kind. Waits briefly for one, because its process may be starting.
 pub(crate) async fn new_foreign_window(act: &Act<'_>, before: &[u32]) -> Result<Option<Window>> {
-    let new = ask::wait_for_value(STRANGER, || async {
+    let found = ask::wait_for_value(STRANGER, || async {
         let windows = foreign_windows(&act.device.app).await?;
-        Ok(windows.into_iter().find(|window| !before.contains(&window.id)))
+        let new = windows.into_iter().find(|window| !before.contains(&window.id));
+        // A window that has opened counts even if the action was cancelled meanwhile.
+        Ok(if new.is_none() && act.cancel.is_cancelled() { Some(None) } else { new.map(Some) })
     });
-    act.cancel.run_until_cancelled(new).await.unwrap_or(Ok(None))
+    found.await.map(Option::flatten)
 }
 
 /// Connects to a window of another process that is a file chooser.
