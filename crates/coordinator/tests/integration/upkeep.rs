@@ -5,6 +5,7 @@ use std::collections::BTreeSet;
 use std::time::Duration;
 use stickpin_coordinator::{ListedState, Participant, Spawn, WaitOptions};
 use stickpin_device::{Error, ErrorCode};
+use stickpin_session::log::StartReason;
 use stickpin_session::turn::{ImplicitTurns, MemberKind, TurnPhase};
 use tokio_util::sync::CancellationToken;
 

@@ -145,8 +145,8 @@ macro_rules! kinds {
     };
 }
 
-// The variant with its body, its name and group, whether it ends something, and whether it
-// has the turn after it.
+// The variant with its body, its name and group, whether it ends something, and whether it has the
+// turn after it.
 kinds! {
     SegmentStart(Box<SegmentStart>) = "segment_start", Segment, other, turn;
     SegmentEnd(SegmentEnd) = "segment_end", Segment, ends;

@@ -55,8 +55,8 @@ impl SessionLog {
     /// case: the caller reports it, and whether it is in the log.
     ///
     /// # Errors
-    /// Returns an error if the end could not be written. The command has ended all the same, and the
-    /// log is read-only until the end is written or the session is opened again.
+    /// Returns an error if the end could not be written. The command has ended all the same, and
+    /// the log is read-only until the end is written or the session is opened again.
     pub fn end(&mut self, origin: &Origin, command: CommandId, outcome: CommandOutcome) -> Result<u64> {
         let Some(open) = self.meta.open_commands.iter().find(|open| open.cmd_id == command) else {
             return Err(StoreError::NotOpen(command));
