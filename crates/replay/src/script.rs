@@ -49,13 +49,6 @@ impl Script {
     }
 }
 
-/// Adds the variables of `outer` that `scope` does not set.
-pub(crate) fn add_unset(scope: &mut Vec<(String, Template)>, outer: &[(String, Template)]) {
-    let unset: Vec<_> =
-        outer.iter().filter(|(key, _)| scope.iter().all(|(set, _)| set != key)).cloned().collect();
-    scope.extend(unset);
-}
-
 /// A line, or a block with its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {

@@ -5,7 +5,7 @@
 
 use super::read::{line as read_line, parse};
 use crate::plan::{MAX_INCLUDES, ReadFile, SourceLocation, included_file};
-use crate::script::{Block, Node, NodeKind, Script, Template, TemplatePart, add_unset, line as spelled};
+use crate::script::{Block, Node, NodeKind, Script, Template, TemplatePart, line as spelled};
 use crate::script_writer::ANNOTATION;
 use serde::Serialize;
 use serde_json::{Map, Value};
@@ -396,4 +396,11 @@ pub(super) fn role(selector: &Selector) -> Option<Role> {
     });
     let first = roles.next()??;
     roles.all(|role| role == Some(first)).then_some(first)
+}
+
+/// Adds the variables of `outer` that `scope` does not set.
+pub(super) fn add_unset(scope: &mut Vec<(String, Template)>, outer: &[(String, Template)]) {
+    let unset: Vec<_> =
+        outer.iter().filter(|(key, _)| scope.iter().all(|(set, _)| set != key)).cloned().collect();
+    scope.extend(unset);
 }

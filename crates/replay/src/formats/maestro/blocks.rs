@@ -4,7 +4,8 @@ use super::super::yaml::Yaml;
 use super::commands::{CONDITIONS, Command, Nodes, repetitions};
 use super::fields::{Fields, number};
 use super::{FlowHeader, env, selector, text};
-use crate::script::{Block, Node, NodeKind, ScriptError, Template, Visibility, add_unset};
+use crate::formats::writer::add_unset;
+use crate::script::{Block, Node, NodeKind, ScriptError, Template, Visibility};
 use std::convert::Infallible;
 
 pub(super) fn run_flow(flow: &FlowHeader, command: &mut Command<'_>, depth: usize) -> Nodes {
