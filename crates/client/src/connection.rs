@@ -367,7 +367,7 @@ pub(crate) fn connection_lost(command: &str, begun: Option<&Value>) -> Error {
 /// command can run.
 pub(crate) fn daemon_hangs(command: &str, pid: u32, begun: Option<&Value>) -> Error {
     let message =
-        format!("the daemon (process {pid}) did not respond to `{command}` in time: it is hung or stopped");
+        format!("the daemon (process {pid}) did not respond to `{command}` in time: it is hung or suspended");
     Error::new(ErrorCode::DaemonUnreachable, message)
         .hint(format!("run `kill -9 {pid}` to end it and its sessions; the effect of the command is unknown, so take a snapshot before you repeat the command"))
         .dispatched(Dispatched::Unknown)
@@ -381,9 +381,10 @@ pub(crate) fn unreadable(error: &io::Error) -> Error {
 
 fn silent_daemon(state_dir: &StateDir) -> Error {
     let seconds = HELLO_TIMEOUT.as_secs();
-    let message = format!("the daemon at `{}` did not respond for {seconds} s", state_dir.socket().display());
+    let message =
+        format!("the daemon at `{}` did not respond within {seconds} s", state_dir.socket().display());
     Error::new(ErrorCode::DaemonUnreachable, message).hint(format!(
-        "the daemon is hung or stopped; see {}/daemon.json for its process id",
+        "the daemon is hung or suspended; see {}/daemon.json for its process id",
         state_dir.daemon_dir().display()
     ))
 }

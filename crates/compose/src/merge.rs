@@ -105,7 +105,7 @@ impl MergedTree {
     }
 }
 
-/// Copies the tree of a member below its node. Returns where the copy begins.
+/// Copies a member's tree below the member's node. Returns the index of the first copied node.
 fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, focus: InputFocus) -> Result<u32, TreeError> {
     // With more nodes, the builder fails.
     let begin = u32::try_from(builder.len()).unwrap_or(u32::MAX);

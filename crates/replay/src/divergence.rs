@@ -37,7 +37,7 @@ pub struct Divergence {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Suggestion {
-    /// The properties that it shares with the target.
+    /// The properties that this element shares with the target.
     pub basis: String,
     /// The ref of the element.
     pub r#ref: String,

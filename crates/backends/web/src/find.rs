@@ -45,7 +45,8 @@ pub(crate) fn find_chromium(configured: Option<&Path>, path: Option<&OsStr>) -> 
     }
     let installed = || INSTALL_PATHS.iter().map(PathBuf::from).find(|program| is_program(program));
     find_on_path(NAMES, path).or_else(installed).ok_or_else(|| {
-        Error::new(ErrorCode::ToolMissing, "Chromium or Chrome is not installed").hint(install_hint())
+        Error::new(ErrorCode::ToolMissing, "no supported browser is installed (Chromium, Chrome or Edge)")
+            .hint(install_hint())
     })
 }
 

@@ -125,7 +125,7 @@ async fn start_navigation(
         Navigation::To(what) => return visit(web, what, deadline).await,
         Navigation::Home => {
             return Err(
-                stickpin_device::unsupported("web", "go to a start screen").hint("run `stickpin open URL`")
+                stickpin_device::unsupported("web", "go to a home screen").hint("run `stickpin open URL`")
             );
         }
         Navigation::Reload => {

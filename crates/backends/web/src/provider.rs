@@ -38,7 +38,7 @@ const VERSION: Duration = Duration::from_secs(10);
 pub struct WebConfig {
     /// The only program to start (`STICKPIN_CHROMIUM`), if set.
     pub chromium: Option<PathBuf>,
-    /// The value of `PATH`, which is searched for a browser otherwise.
+    /// The value of `PATH`, which is searched for a browser if `chromium` is `None`.
     pub path: Option<OsString>,
     /// Whether to start the browser without its sandbox even when not root.
     pub no_sandbox: bool,

@@ -56,8 +56,7 @@ fn no_scripts() -> Error {
     Error::unsupported("this host does not write scripts")
 }
 
-/// A script under repair: some lines did not find their targets, and the recorded commands replace
-/// them.
+/// A script under repair: the recorded commands replace the lines that did not find their targets.
 #[derive(Debug, Clone)]
 pub struct ScriptRepair {
     /// The path of the script.

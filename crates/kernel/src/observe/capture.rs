@@ -141,10 +141,14 @@ pub(crate) fn issue_in_full(cx: &mut Cx, nodes: &[NodeId]) -> Result<Vec<Ref>> {
 fn note_issued(cx: &mut Cx, refs: Result<Vec<Ref>, NumberError>) -> Result<Vec<Ref>> {
     let refs = refs.map_err(|e| {
         let full = matches!(&e, NumberError::Storage { full: true, .. });
-        let code = if full { ErrorCode::StorageFull } else { ErrorCode::Io };
-        Error::new(code, e.to_string()).hint(
-            "no refs were issued; make the state directory writable, or choose another with `--state-dir DIR`",
-        )
+        let (code, hint) = match full {
+            true => (ErrorCode::StorageFull, "no refs were issued; free disk space, then repeat the command"),
+            false => (
+                ErrorCode::Io,
+                "no refs were issued; make the state directory writable, or choose another with `--state-dir DIR`",
+            ),
+        };
+        Error::new(code, e.to_string()).hint(hint)
     })?;
     cx.envelope.issued.extend(&refs);
     Ok(refs)

@@ -49,7 +49,7 @@ pub(crate) fn authority(cx: &Cx) -> Result<Option<(Arc<SessionAuthority>, Partic
     Ok(Some((coordinator.session(&cx.session_name)?, who)))
 }
 
-/// Refuses an action on anything that its session does not have or has lent.
+/// Refuses an action outside the scope of its session, or on scope that the session has lent.
 fn permit(cx: &Cx, session: &SessionAuthority, who: &Participant, address: Option<String>) -> Result<()> {
     match &cx.host.config.coordinator {
         Some(coordinator) => {

@@ -80,7 +80,7 @@ pub(super) fn covered_part(line: &[u8]) -> Option<&[u8]> {
     (written == crc32fast::hash(covered)).then_some(covered)
 }
 
-/// Returns the version at the beginning of the covered part.
+/// Returns the version at the beginning of the part that the checksum covers.
 fn version(covered: &[u8]) -> Option<u64> {
     let rest = covered.strip_prefix(br#""v":"#)?;
     let digits = rest.iter().take_while(|b| b.is_ascii_digit());

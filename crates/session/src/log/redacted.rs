@@ -85,7 +85,7 @@ pub struct BlobRef {
     pub bytes: u64,
 }
 
-/// Moves a text into a blob.
+/// A callback that moves text into a blob.
 pub type Offload<'a, E> = &'a mut dyn FnMut(&str) -> Result<BlobRef, E>;
 
 #[derive(Debug, Clone, PartialEq, Eq)]

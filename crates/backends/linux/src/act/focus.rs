@@ -54,7 +54,7 @@ pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> R
     }
     Err(refusal.unwrap_or_else(|| {
         Error::unsupported("the element did not take the keyboard focus")
-            .hint("press it first, then run `stickpin snapshot -i` to see what opened")
+            .hint("run `stickpin snapshot -i` to see what the press opened")
     }))
 }
 

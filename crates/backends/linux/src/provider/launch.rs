@@ -56,7 +56,7 @@ impl Inaccessible {
         let private = if own_display { " --private" } else { "" };
         let what = shlex::try_quote(what).unwrap_or(what.into());
         let points = format!(
-            "run `stickpin open linux:desktop{private}`, then `stickpin open {what}`, and drive the app with screenshot, press X,Y, type and key"
+            "run `stickpin open linux:desktop{private}`, then `stickpin open {what}`, and drive the app with `screenshot`, `press X,Y`, `type` and `key`"
         );
         Error::unsupported(self.what.clone()).hint(match self.lacks {
             Some(lacks) => format!("{lacks}; or {points}"),

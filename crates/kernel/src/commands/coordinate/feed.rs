@@ -185,7 +185,7 @@ impl Events {
     /// Reads the feeds of all sessions that the caller is a member of.
     async fn read_all(self, cx: &mut Cx) -> Result<EventsOutput> {
         if self.after.is_some() {
-            return Err(Error::invalid_args("`after` is a position in one session")
+            return Err(Error::invalid_args("`after` works only with one session, not with `all-sessions`")
                 .hint("use `--cursor NAME=SEQ` for each session"));
         }
         let (coordinator, who) = authority::coordinator(cx)?;
