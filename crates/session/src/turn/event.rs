@@ -82,7 +82,8 @@ pub enum TurnEvent {
         /// The agent that the turn is now reserved for.
         to: Option<AgentId>,
     },
-    /// The adapter never confirmed a grant, so the turn is now reserved for the agent that it was granted to.
+    /// The adapter never confirmed a grant, so the turn is now reserved for the agent that it was
+    /// granted to.
     Undelivered {
         /// The agent that did not learn about its grant.
         to: AgentId,
