@@ -22,6 +22,10 @@ use stickpin_tree::{Handle, Meaning, NodeId, NodeRef, Selector, States, Tree};
 /// The maximum number of candidates in an error.
 pub(crate) const MAX_CANDIDATES: usize = 5;
 
+/// How often a selector is matched at most, while the browser finds only elements that the capture
+/// lacks.
+const MAX_CSS_CAPTURES: usize = 3;
+
 /// The element that a target resolved to.
 #[derive(Debug, Clone)]
 pub(crate) struct ResolvedTarget {
@@ -180,29 +184,71 @@ fn resolved_target(cx: &mut Cx, target: RefTarget, resolved: Resolved) -> Resolv
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` with the nearest elements, or `AMBIGUOUS_MATCH` with candidates.
 pub(crate) async fn resolve_selector(cx: &mut Cx, selector: &Selector) -> Result<ResolvedTarget> {
-    capture::capture_app(cx, Origin::Internal).await?;
-    the_match(cx, selector).await
+    let (tree, matches) = capture_matches(cx, selector, Freshness::Stored).await?;
+    the_match(cx, &tree, selector, &matches)
 }
 
 /// Returns the one element that a selector matches in the stored tree.
-async fn the_match(cx: &mut Cx, selector: &Selector) -> Result<ResolvedTarget> {
-    let tree = cx.tree()?;
-    let matches = match_all(cx, &tree, selector).await?;
-    match stickpin_tree::reduce(&tree, &matches)[..] {
-        [] => Err(not_found(cx, &tree, selector)?),
+fn the_match(cx: &mut Cx, tree: &Tree, selector: &Selector, matches: &[NodeId]) -> Result<ResolvedTarget> {
+    match matches {
+        [] => Err(not_found(cx, tree, selector)?),
         [node] => {
-            let meaning = capture::meaning(cx, &tree, node)?;
-            Ok(ResolvedTarget::at(tree.node(node), meaning, None))
+            let meaning = capture::meaning(cx, tree, *node)?;
+            Ok(ResolvedTarget::at(tree.node(*node), meaning, None))
         }
-        ref several => Err(ambiguous(cx, &tree, selector, several)?),
+        several => Err(ambiguous(cx, tree, selector, several)?),
     }
 }
 
-/// Returns all nodes that a selector matches in a tree that was just captured.
+/// Captures and returns the nodes that a selector matches, without those that only wrap another
+/// match.
+///
+/// # Errors
+/// Returns the errors of [`capture::capture_app`] and [`match_all`].
+pub(crate) async fn capture_matches(
+    cx: &mut Cx,
+    selector: &Selector,
+    freshness: Freshness,
+) -> Result<(Arc<Tree>, Vec<NodeId>)> {
+    for _ in 1..MAX_CSS_CAPTURES {
+        let tree = capture(cx, freshness).await?;
+        let Matched { nodes, unknown } = match_in(cx, &tree, selector).await?;
+        // The app may have replaced the element between the capture and the answer. That is no
+        // reason to report that there is none.
+        if !nodes.is_empty() || !unknown {
+            return Ok((tree, nodes));
+        }
+    }
+    let tree = capture(cx, freshness).await?;
+    let nodes = match_all(cx, &tree, selector).await?;
+    Ok((tree, nodes))
+}
+
+async fn capture(cx: &mut Cx, freshness: Freshness) -> Result<Arc<Tree>> {
+    match freshness {
+        Freshness::Stored => capture::capture_app(cx, Origin::Internal).await,
+        Freshness::Now => capture::capture_now(cx).await,
+    }
+}
+
+/// Returns the nodes that a selector matches in a tree that was just captured, without those that
+/// only wrap another match.
 ///
 /// # Errors
 /// Returns `UNSUPPORTED` for `css=` where the device cannot evaluate it.
 pub(crate) async fn match_all(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result<Vec<NodeId>> {
+    Ok(match_in(cx, tree, selector).await?.nodes)
+}
+
+/// The nodes that a selector matches in a tree.
+struct Matched {
+    nodes: Vec<NodeId>,
+    /// Whether a `css=` term matches an element that the tree does not contain: it is hidden, or
+    /// the app changed after the capture.
+    unknown: bool,
+}
+
+async fn match_in(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result<Matched> {
     let mut answers = Vec::new();
     for css in selector.css() {
         let handles: HashSet<Handle> = crate::command::facets::script(cx.device()?, "match `css=`")?
@@ -212,10 +258,12 @@ pub(crate) async fn match_all(cx: &mut Cx, tree: &Tree, selector: &Selector) -> 
             .collect();
         answers.push((css, handles));
     }
-    Ok(selector.matches_with(tree, &|css, node| {
+    let matches = selector.matches_with(tree, &|css, node| {
         let address = tree.node(node).address();
         answers.iter().any(|(c, handles)| *c == css && address.is_some_and(|a| handles.contains(&a)))
-    }))
+    });
+    let unknown = answers.iter().flat_map(|(_, handles)| handles).any(|h| tree.find_handle(*h).is_none());
+    Ok(Matched { nodes: stickpin_tree::reduce(tree, &matches), unknown })
 }
 
 /// Captures and resolves a target. For commands that read.
@@ -257,7 +305,11 @@ async fn look_for(cx: &mut Cx, target: RefTarget) -> Result<(Arc<Tree>, Result<R
 pub(crate) async fn resolve_in_stored_tree(cx: &mut Cx, target: &Target) -> Result<NodeId> {
     let found = match target {
         Target::Ref(r) => resolve_ref(cx, *r)?,
-        Target::Selector(s) => the_match(cx, s).await?,
+        Target::Selector(s) => {
+            let tree = cx.tree()?;
+            let matches = match_all(cx, &tree, s).await?;
+            the_match(cx, &tree, s, &matches)?
+        }
         Target::Point { .. } => return Err(no_point(target)),
     };
     in_tree(&found)

@@ -430,6 +430,26 @@ async fn a_selector_without_match_names_the_nearest() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn element_replaced_between_capture_and_css_is_found() {
+    let b = Bench::open(FORM).await;
+    let cases = [
+        ("is", json!({ "predicate": "exists", "target": "css=heading" }), "true", "#2\n", "#12\n"),
+        ("count", json!({ "selector": "css=heading" }), "1", "#12\n", "#22\n"),
+    ];
+    for (command, input, answer, old, new) in cases {
+        let before = b.fake.world().captures;
+        b.fake.world().on_css = Some(Box::new(|w| w.replace(old, new)));
+        let r = b.ok(command, input).await;
+        assert!(text(&r).contains(answer), "{}", text(&r));
+        assert_eq!(b.fake.world().captures, before + 2, "{command}");
+    }
+    // What the browser does not find either is absent at once.
+    let before = b.fake.world().captures;
+    let (code, _) = b.fails("press", json!({ "target": "css=nothing" })).await;
+    assert_eq!((code, b.fake.world().captures), ("ELEMENT_NOT_FOUND", before + 1));
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_toggle_hands_over_its_new_self() {
     let b = Bench::open("heading \"Player\" #2\nbutton \"Play\" #3").await;
     let toggle = |w: &mut crate::tests::fake::World| {

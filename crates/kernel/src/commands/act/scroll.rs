@@ -2,6 +2,7 @@
 
 use crate::command::args::{OptionalValue, Receipt};
 use crate::commands::prelude::*;
+use crate::observe::resolve::Freshness;
 use crate::observe::waiting::QUIET_TIME;
 use stickpin_device::{Action, AimOptions, SettleRequest};
 
@@ -148,9 +149,8 @@ impl Scroll {
         let mut moved = false;
         let mut ended = false;
         for _ in 0..MAX_SCROLLS {
-            let tree = capture::capture_app(cx, Origin::Internal).await?;
-            let matches = resolve::match_all(cx, &tree, selector).await?;
-            if let Some(&node) = stickpin_tree::reduce(&tree, &matches).first() {
+            let (tree, matches) = resolve::capture_matches(cx, selector, Freshness::Stored).await?;
+            if let Some(&node) = matches.first() {
                 if let Some(address) = tree.node(node).address() {
                     cx.device()?.aim(address, AimOptions::default()).await?;
                 }

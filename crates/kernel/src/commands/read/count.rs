@@ -1,6 +1,7 @@
 //! `count`: counts matching elements.
 
 use crate::commands::prelude::*;
+use crate::observe::resolve::Freshness;
 
 /// Count the elements that a selector matches. Zero is an answer, not an error.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
@@ -33,9 +34,8 @@ impl Command for Count {
             return Err(Error::invalid_args(format!("{} is not a selector", self.selector))
                 .hint("for example: `stickpin count 'role=listitem'`"));
         };
-        let tree = capture::capture_app(cx, Origin::Internal).await?;
-        let matches = resolve::match_all(cx, &tree, selector).await?;
-        Ok(CountOutput { count: stickpin_tree::reduce(&tree, &matches).len() })
+        let (_, matches) = resolve::capture_matches(cx, selector, Freshness::Stored).await?;
+        Ok(CountOutput { count: matches.len() })
     }
 }
 

@@ -1,6 +1,7 @@
 //! `find`: finds elements by text or selector and prints them with refs.
 
 use crate::commands::prelude::*;
+use crate::observe::resolve::Freshness;
 use stickpin_tree::{NodeId, Selector};
 
 /// The maximum number of listed matches.
@@ -100,9 +101,7 @@ impl Command for Find {
                 .hint("for example: `stickpin find \"add to cart\"`"));
         }
         let selector = self.selector()?;
-        let (tree, _) = capture::capture_for_reader(cx, Origin::Internal).await?;
-        let matches = resolve::match_all(cx, &tree, &selector).await?;
-        let all = stickpin_tree::reduce(&tree, &matches);
+        let (tree, all) = resolve::capture_matches(cx, &selector, Freshness::Stored).await?;
         if all.is_empty() {
             return Err(resolve::not_found(cx, &tree, &selector)?);
         }

@@ -1,12 +1,14 @@
 //! The presence of an element, for `is` and `wait`.
 
-use super::{NOT_CAPTURED, ambiguous, look_for, match_all, no_point, ref_error, resolved_target, standing};
+use super::{
+    NOT_CAPTURED, ambiguous, capture_matches, look_for, no_point, ref_error, resolved_target, standing,
+};
 use crate::api::target::{RefTarget, Target};
 use crate::command::context::Cx;
 use crate::observe::capture;
 use std::sync::Arc;
 use stickpin_device::{Error, Result};
-use stickpin_session::{EndReason, Origin, RefFault};
+use stickpin_session::{EndReason, RefFault};
 use stickpin_tree::{Meaning, NodeId, Tree};
 
 /// Which tree a command that only reads looks at while another agent holds the turn.
@@ -60,12 +62,8 @@ pub(crate) async fn determine_presence(
             }
         }
         Target::Selector(s) => {
-            let tree = match freshness {
-                Freshness::Stored => capture::capture_app(cx, Origin::Internal).await?,
-                Freshness::Now => capture::capture_now(cx).await?,
-            };
-            let matches = match_all(cx, &tree, s).await?;
-            match stickpin_tree::reduce(&tree, &matches)[..] {
+            let (tree, matches) = capture_matches(cx, s, freshness).await?;
+            match matches[..] {
                 [] => Ok(Presence::Absent("is not there".to_owned())),
                 [node] => Ok(Presence::Present(tree, node)),
                 ref several if any => Ok(Presence::Several(several.len())),

@@ -218,6 +218,7 @@ impl Device for FakeDevice {
         dialogs: Dialogs,
         navigator: Navigator,
         popups: Popups,
+        script: Script,
     }
 
     async fn close(&mut self) -> Result<()> {
@@ -316,6 +317,24 @@ impl Navigator for FakeDevice {
             .url(world.url.clone())
             .title("Fake".to_owned())
             .settled(true))
+    }
+}
+
+#[async_trait]
+impl Script for FakeDevice {
+    async fn evaluate(&mut self, _expression: &str, _timeout: Duration) -> Result<Option<ScriptValue>> {
+        Err(unsupported("fake", "evaluate scripts"))
+    }
+
+    /// A selector is the name of a role.
+    async fn css(&mut self, selector: &str) -> Result<Vec<Handle>> {
+        let mut world = self.fake.world();
+        if let Some(mut hook) = world.on_css.take() {
+            hook(&mut world);
+        }
+        let tree = world.tree();
+        let matches = tree.nodes().filter(|node| node.role().name() == selector);
+        Ok(matches.filter_map(|node| node.address()).collect())
     }
 }
 

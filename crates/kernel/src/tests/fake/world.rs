@@ -32,6 +32,8 @@ pub(crate) struct World {
     pub(crate) on_perform: Option<Hook>,
     /// Runs when an element is scrolled into view.
     pub(crate) on_aim: Option<Hook>,
+    /// Runs once, before a CSS selector is evaluated.
+    pub(crate) on_css: Option<Hook>,
     /// Runs after a screenshot was taken.
     pub(crate) on_shot: Option<Hook>,
     /// Runs when an element receives an input.
@@ -111,6 +113,7 @@ impl World {
             on_pointer: None,
             on_perform: None,
             on_aim: None,
+            on_css: None,
             on_shot: None,
             on_input: HashMap::new(),
             on_look: None,
