@@ -44,7 +44,12 @@ fn person_navigates_scrolls_and_answers_dialogs() {
     let world = World::new();
     let (server, _watch, page) = served(&world);
     let reports = |line: &str| {
-        assert!(server.wait_for(line, PATIENCE), "the app does not report {line:?}: {:?}", server.received());
+        assert!(
+            server.wait_for(line, PATIENCE),
+            "the app does not report {line:?}: {:?}; the page says {:?}",
+            server.received(),
+            page.truth("document.querySelector('#toast').textContent || 'nothing'"),
+        );
     };
     let shows = |title: &str| {
         reports(&format!("shown {title}"));
@@ -53,7 +58,7 @@ fn person_navigates_scrolls_and_answers_dialogs() {
     let press = |label: &str| page.ok(&format!("press 'css=\"[aria-label^=\\\"{label}\\\"]\"'"));
     shows("First");
     page.truth("document.querySelector('#ways').hidden");
-    page.ok("press 'role=button label=Take'");
+    page.take();
 
     press("link Go on");
     shows("Second");

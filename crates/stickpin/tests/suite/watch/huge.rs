@@ -32,7 +32,7 @@ fn page_stays_responsive_on_100_000_nodes() {
         look('');
         return performance.now() - began < 500; })()";
     page.truth(find);
-    page.ok("press 'role=button label=Take'");
+    page.take();
     page.ok("press 'css=\"[aria-label^=\\\"button Pay\\\"]\"'");
     page.truth(&format!("{OUTLINE}.includes('paid 2')"));
 }

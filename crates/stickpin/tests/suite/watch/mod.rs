@@ -148,6 +148,14 @@ impl Driver<'_> {
         self.with_value("wait fn --timeout 30000", expression)
     }
 
+    /// Takes the session on the page. Before the page knows that it has the session, it ignores what a
+    /// person does on the picture.
+    #[track_caller]
+    fn take(&self) {
+        self.ok("press 'role=button label=Take'");
+        self.truth("document.querySelector('#turn').textContent === 'you have the session'");
+    }
+
     /// Runs a command whose last argument may have spaces and quotes.
     #[track_caller]
     fn with_value(&self, line: &str, value: &str) -> String {
@@ -320,8 +328,7 @@ fn person_takes_the_session_and_acts_on_the_picture() {
     page.truth("document.querySelector('#turn').textContent === 'claude:ada has the session'");
     // Before that, a press on the screenshot has no effect.
     page.truth("(document.querySelector('.box.known').click(), true)");
-    page.ok("press 'role=button label=Take'");
-    page.truth("document.querySelector('#turn').textContent === 'you have the session'");
+    page.take();
     let refused = ada.run("press 'role=button label=Later'");
     assert!(refused.code != 0 && refused.err.contains("NOT_YOUR_TURN"), "{refused:?}");
 
@@ -347,8 +354,7 @@ fn person_takes_the_session_and_acts_on_the_picture() {
     assert!(mine.contains("done: \"paid\"") && mine.contains("next: \"print the receipt\""), "{mine}");
 
     // When the program ends, the turn is given back.
-    page.ok("press 'role=button label=Take'");
-    page.truth("document.querySelector('#turn').textContent === 'you have the session'");
+    page.take();
     watch.interrupt(&world);
     assert!(ada.ok("turn wait").contains("the watch page was closed"));
     page.truth("!document.querySelector('#notice').hidden");
