@@ -234,14 +234,14 @@ impl<G: Environment> Navigator for CompositeDevice<G> {
         self.ground.check_alive()?;
         match to {
             Navigation::To(what) if *what == self.ground.url() => {
-                Ok(NavigationResult::default().settled(true))
+                Ok(NavigationResult::default().quiet(SettleResult::quiet()))
             }
             Navigation::To(what) => {
-                let settled = match self.ground.start_member(&mut self.parts, what, ready, cancel).await? {
-                    Some(quiet) => self.settle(SettleRequest::new(quiet, ready), cancel).await?.is_quiet,
-                    None => true,
+                let arrival = match self.ground.start_member(&mut self.parts, what, ready, cancel).await? {
+                    Some(quiet) => self.settle(SettleRequest::new(quiet, ready), cancel).await?,
+                    None => SettleResult::quiet(),
                 };
-                Ok(NavigationResult::default().moved(true).settled(settled))
+                Ok(NavigationResult::default().moved(true).quiet(arrival))
             }
             _ => Err(unsupported(self.ground.info().kind, "go back, forward or home")),
         }

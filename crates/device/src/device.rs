@@ -37,13 +37,23 @@ pub struct DeviceInfo {
     /// True if a call is a single request to another process, for example over HTTP. An action that
     /// takes too long then ends in `TIMEOUT` without ending its session.
     pub drop_safe: bool,
+    /// Whether the app was quiet when it had been opened, and what was still active.
+    pub arrival: SettleResult,
 }
 
 impl DeviceInfo {
     /// Creates the information for a device in this process whose captures cover the whole app.
     #[must_use]
     pub fn new(kind: &'static str, label: impl Into<String>, grade: IdentityGrade) -> Self {
-        Self { kind, label: label.into(), grade, pid: None, partial: false, drop_safe: false }
+        Self {
+            kind,
+            label: label.into(),
+            grade,
+            pid: None,
+            partial: false,
+            drop_safe: false,
+            arrival: SettleResult::quiet(),
+        }
     }
 }
 

@@ -23,7 +23,7 @@ impl SettleRequest {
 }
 
 /// The result of waiting for a quiet app.
-#[derive(Debug, Clone, PartialEq, Default)]
+#[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct SettleResult {
     /// Whether the app became quiet.
@@ -37,6 +37,12 @@ impl SettleResult {
     #[must_use]
     pub fn new(settled: bool, still: Vec<PendingActivity>) -> Self {
         Self { is_quiet: settled, pending: still }
+    }
+
+    /// Creates the result of a wait that ended because the app was quiet.
+    #[must_use]
+    pub const fn quiet() -> Self {
+        Self { is_quiet: true, pending: Vec::new() }
     }
 }
 
@@ -85,11 +91,11 @@ pub struct NavigationResult {
     pub url: String,
     /// The current title.
     pub title: String,
-    /// Whether the document became ready and quiet in time.
-    pub settled: bool,
+    /// Whether the new document became quiet in time, and what was still active.
+    pub quiet: SettleResult,
 }
 
-setters!(NavigationResult { moved: bool, url: String, title: String, settled: bool });
+setters!(NavigationResult { moved: bool, url: String, title: String, quiet: SettleResult });
 
 /// How to leave a page that asks for confirmation, typically because of unsaved input.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]

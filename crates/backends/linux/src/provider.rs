@@ -65,7 +65,7 @@ impl LinuxProvider {
             // On a busy machine, the app may not respond for a while, even when it is first read.
             loop {
                 let arrived = async {
-                    device.settle(arrival, &request.cancel).await?;
+                    device.app.info.arrival = device.settle(arrival, &request.cancel).await?;
                     capture::capture_app(&mut device, &[]).await
                 };
                 match arrived.await {

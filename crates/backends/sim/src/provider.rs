@@ -178,7 +178,7 @@ impl Provider for SimProvider {
         self.register_app(request.session, &shared);
         let mut device = SimDevice::new(info, shared, request.file_roots);
         let arrival = SettleRequest::new(Duration::from_millis(150), request.ready_timeout);
-        device.settle(arrival, &request.cancel).await?;
+        device.info.arrival = device.settle(arrival, &request.cancel).await?;
         Ok(Box::new(device))
     }
 

@@ -31,7 +31,7 @@ const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// A tab of a browser that was started for it.
 #[derive(Debug)]
 pub struct WebDevice {
-    info: DeviceInfo,
+    pub(crate) info: DeviceInfo,
     pub(crate) web: DrivenBrowser,
 }
 
@@ -117,7 +117,8 @@ impl Device for WebDevice {
     }
 
     async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<SettleResult> {
-        settle::settle_until(&mut self.web.page, request.quiet, Instant::now() + request.cap, cancel).await
+        let deadline = Instant::now() + request.cap;
+        settle::settle_until(&mut self.web.page, request.quiet, deadline, request.cap, cancel).await
     }
 
     async fn changed(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {

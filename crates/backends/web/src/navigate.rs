@@ -6,7 +6,7 @@ use crate::unresponsive;
 use std::time::{Duration, Instant};
 use stickpin_device::{
     CancellationToken, Dispatched, Error, ErrorCode, LeavePolicy, Navigation, NavigationResult, Notice, Page,
-    Result,
+    Result, SettleResult,
 };
 use stickpin_devtools::Method;
 use stickpin_devtools::protocol as cdp;
@@ -18,7 +18,10 @@ use stickpin_webpage::wait::settle;
 use tokio::time::{timeout, timeout_at};
 
 /// The time without activity after which a page counts as loaded.
-pub(crate) const QUIET_TIME: Duration = Duration::from_millis(150);
+const QUIET_TIME: Duration = Duration::from_millis(150);
+
+/// How long a new document may keep changing while it loads nothing: a clock or a game never stops.
+const MOVING_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Timeout for a browser to cancel a navigation. Short, because the caller has already timed out.
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(300);
@@ -76,9 +79,21 @@ pub(crate) async fn navigate(
         }
     };
     web.page.last_input = None;
-    let settled = moved && settle::settle_until(&mut web.page, QUIET_TIME, deadline, cancel).await?.is_quiet;
+    let arrival = match moved {
+        true => wait_until_quiet(web, deadline, cancel).await?,
+        false => SettleResult::quiet(),
+    };
     let Page { url, title, .. } = current_page(web).await?;
-    Ok(NavigationResult::default().moved(moved).url(url).title(title).settled(settled || !moved))
+    Ok(NavigationResult::default().moved(moved).url(url).title(title).quiet(arrival))
+}
+
+/// Waits until a new document is quiet.
+pub(crate) async fn wait_until_quiet(
+    web: &mut DrivenBrowser,
+    deadline: Instant,
+    cancel: &CancellationToken,
+) -> Result<SettleResult> {
+    settle::settle_until(&mut web.page, QUIET_TIME, deadline, MOVING_TIMEOUT, cancel).await
 }
 
 /// Returns the URL, which is known from events, and the title, which takes one request.

@@ -177,7 +177,10 @@ impl Provider for WebProvider {
         let mut device = self.start(&request).await?;
         let to = Navigation::To(request.what.clone());
         match device.web.navigate(&to, LeavePolicy::Discard, request.ready_timeout, &request.cancel).await {
-            Ok(_) => Ok(Box::new(device)),
+            Ok(arrived) => {
+                device.info.arrival = arrived.quiet;
+                Ok(Box::new(device))
+            }
             Err(error) => {
                 device.close().await?;
                 Err(error)

@@ -6,7 +6,7 @@
 
 use crate::driven::DrivenBrowser;
 use crate::events::metrics;
-use crate::navigate::{self, BLANK_URL, QUIET_TIME};
+use crate::navigate::{self, BLANK_URL};
 use hashbrown::HashMap;
 use std::sync::Arc;
 use std::time::{Duration, Instant};
@@ -14,7 +14,7 @@ use stickpin_device::{
     Action, CancellationToken, Delivery, EndedTab, InputOutcome, LeavePolicy, Navigation, NavigationResult,
     Notice, TabEndReason, TabEntry,
 };
-use stickpin_device::{Dispatched, Error, ErrorCode, Result};
+use stickpin_device::{Dispatched, Error, ErrorCode, Result, SettleResult};
 use stickpin_devtools::protocol as cdp;
 use stickpin_devtools::{CallError, Client};
 use stickpin_tree::{SurfaceId, quote};
@@ -22,7 +22,6 @@ use stickpin_webpage::agent::PressVerdict;
 use stickpin_webpage::state::{SharedState, TabState};
 use stickpin_webpage::tab::{Tab, TabError, browser_lost, dialog_open};
 use stickpin_webpage::text::clip;
-use stickpin_webpage::wait::settle;
 use tokio::time::timeout;
 
 /// Timeout for a requested tab to open or close.
@@ -130,7 +129,7 @@ pub(crate) async fn wait_until_loaded(web: &mut DrivenBrowser) -> Result<()> {
         return Ok(());
     }
     let never = CancellationToken::new();
-    settle::settle_until(&mut web.page, QUIET_TIME, Instant::now() + TAB_TIMEOUT, &never).await.map(drop)
+    navigate::wait_until_quiet(web, Instant::now() + TAB_TIMEOUT, &never).await.map(drop)
 }
 
 /// Returns whether the page is closing itself. Its window knows this before the browser reports it.
@@ -179,7 +178,9 @@ pub(crate) async fn open_tab(
             navigate::navigate(web, &Navigation::To(what.to_owned()), LeavePolicy::Discard, deadline, cancel)
                 .await
         }
-        (Ok(_), None) => Ok(NavigationResult::default().moved(true).url(BLANK_URL.into()).settled(true)),
+        (Ok(_), None) => {
+            Ok(NavigationResult::default().moved(true).url(BLANK_URL.into()).quiet(SettleResult::quiet()))
+        }
     };
     if arrived.is_err() {
         let target = web.page.tab.read(|tab| tab.target.clone());

@@ -544,7 +544,7 @@ async fn member_node_is_queried_and_open_starts_members() {
     let to = |what: &str| Navigation::To(what.to_owned());
     let arrived =
         whole.navigator().unwrap().navigate(&to("fake:c"), LeavePolicy::Ask, ready, &cancel).await.unwrap();
-    assert!(arrived.moved && !arrived.settled);
+    assert!(arrived.moved && !arrived.quiet.is_quiet);
     assert!(
         !whole
             .navigator()

@@ -7,7 +7,7 @@ use crate::api::render::{Show, Text};
 use crate::command::args::ActionOptions;
 use crate::command::context::Cx;
 use crate::observe::changes::Changes;
-use crate::observe::waiting::QUIET_TIME;
+use crate::observe::waiting::{MAX_PENDING_CHARS, QUIET_TIME};
 use crate::observe::{capture, changes, navigation, notices, receipt};
 use serde::{Deserialize, Serialize};
 use std::borrow::Cow;
@@ -19,9 +19,6 @@ use stickpin_tree::{IdentityGrade, NodeId, Tree, Verdict};
 
 /// How long an action without a visible effect may take to show one.
 const EFFECT_TIMEOUT: Duration = Duration::from_millis(100);
-
-/// The maximum length of the list of pending activities, in characters.
-const MAX_PENDING_CHARS: usize = 500;
 
 /// The output of every action.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -1,12 +1,43 @@
 //! Navigation, and tabs that close on their own.
 
+use crate::api::render::{Show, Text};
 use crate::command::context::Cx;
 use crate::command::facets::navigator;
+use crate::observe::waiting::MAX_PENDING_CHARS;
+use serde::{Deserialize, Serialize};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stickpin_device::{
-    Dispatched, EndedTab, ErrorCode, LeavePolicy, Navigation, NavigationResult, Page, Result, TabEndReason,
+    Dispatched, EndedTab, ErrorCode, LeavePolicy, Navigation, NavigationResult, Page, Result, SettleResult,
+    TabEndReason,
 };
+use stickpin_tree::escape;
+
+/// Whether the app was quiet when a command stopped waiting for it, as commands that open or navigate
+/// report it.
+#[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct Quiet {
+    /// Whether the document became ready and quiet in time.
+    pub settled: bool,
+    /// What was still active.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub still: Vec<String>,
+}
+
+impl From<SettleResult> for Quiet {
+    fn from(result: SettleResult) -> Self {
+        Self { settled: result.is_quiet, still: result.pending.iter().map(ToString::to_string).collect() }
+    }
+}
+
+impl Show for Quiet {
+    fn show(&self, text: &mut Text) {
+        if !self.settled {
+            text.line(format_args!("not quiet yet: {}", escape(&self.still.join(", "), MAX_PENDING_CHARS)));
+        }
+    }
+}
 
 /// Navigates the app. An address that the device refuses does not count as dispatched.
 ///

@@ -19,7 +19,7 @@ const SCRIPT_INTERVAL: Duration = Duration::from_millis(100);
 pub(crate) const QUIET_TIME: Duration = Duration::from_millis(150);
 
 /// The maximum length of the list of pending activities, in characters.
-const MAX_PENDING_CHARS: usize = 500;
+pub(crate) const MAX_PENDING_CHARS: usize = 500;
 
 /// The timeout of a wait. Between checks, [`WaitTimeout::wait_for_next_check`] waits for a change
 /// and lets other commands run.

@@ -136,6 +136,7 @@ impl Provider for Fake {
         world.lives = request.options.lives;
         let mut info = DeviceInfo::new("fake", "Fake 1", world.grade);
         info.pid = world.pid;
+        info.arrival = SettleResult::new(world.still.is_empty(), world.still.clone());
         let described =
             [(false, false), (true, false), (false, true), (true, true)].map(|(partial, drop_safe)| {
                 let mut info = info.clone();

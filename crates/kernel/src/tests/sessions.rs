@@ -4,9 +4,24 @@ use super::support::{Bench, text};
 use crate::Caller;
 use serde_json::json;
 use std::time::Duration;
+use stickpin_device::PendingActivity;
 use tokio_util::sync::CancellationToken;
 
 const PAGE: &str = "heading \"Home\" #2\nbutton \"Go\" #3";
+
+#[tokio::test(start_paused = true)]
+async fn open_reports_what_keeps_the_app_from_being_quiet() {
+    let b = Bench::new("button \"Go\" #2\n");
+    let opened = b.ok("open", json!({ "what": "fake:/" })).await;
+    assert_eq!(opened.output.as_ref().unwrap()["settled"], true);
+    b.fake.world().still = vec![PendingActivity::Other("mutations of div#\u{1b}clock".to_owned())];
+    let opened = b.ok("open", json!({ "what": "fake:/", "relaunch": true })).await;
+    let output = opened.output.as_ref().unwrap();
+    assert_eq!(output["settled"], false);
+    assert_eq!(output["still"], json!(["mutations of div#\u{1b}clock"]));
+    let text = text(&opened);
+    assert!(text.contains("\nnot quiet yet: mutations of div#") && !text.contains('\u{1b}'), "{text}");
+}
 
 #[tokio::test(start_paused = true)]
 async fn what_is_not_open_is_not_found() {

@@ -19,7 +19,7 @@ async fn typed_answer_has_what_every_surface_shows() {
     let bench = bench();
     let shop = bench.host.session("shop");
     let opened = shop.open("sim:shop").await.expect("it opens");
-    assert!(opened.new && opened.settled, "{opened:?}");
+    assert!(opened.new && opened.quiet.settled, "{opened:?}");
     let page = shop.snapshot(Snapshot::interactive()).await.expect("a page");
     assert!(page.to_string().contains("@e5 link \"Cart (0)\""), "{page}");
     let pressed = shop.press(page.find("Cart").expect("one")).settle().await.expect("it is pressed");

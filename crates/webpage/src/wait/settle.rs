@@ -62,13 +62,16 @@ fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Waits for quiet until `deadline`. A dialog ends the wait, because nothing moves behind it.
+/// Waits for quiet until `deadline`, and at most `moving` while documents change and nothing is loaded. A
+/// dialog ends the wait, because nothing moves behind it.
 pub async fn settle_until(
     page: &mut Page,
     quiet: Duration,
     deadline: Instant,
+    moving: Duration,
     cancel: &CancellationToken,
 ) -> Result<SettleResult> {
+    let mut moving_until = None;
     let not_settled = |still| Ok(SettleResult::new(false, still));
     let activities =
         |quiet: QuietAnswer| quiet.still.into_iter().map(PendingActivity::Other).collect::<Vec<_>>();
@@ -76,17 +79,24 @@ pub async fn settle_until(
         let (version, state) =
             page.tab.read(|tab| (tab.version(), pending_activity(tab, page.last_input, quiet)))?;
         let now = Instant::now();
+        let until = match &state {
+            Some((still, _)) if !still.is_empty() => {
+                moving_until = None;
+                deadline
+            }
+            _ => deadline.min(*moving_until.get_or_insert(now + moving)),
+        };
         if let Some((still, look_again)) = state {
             let dialog = page.tab.read(|tab| tab.dialog.is_some())?;
-            if still.is_empty() && now >= deadline && !dialog {
+            if still.is_empty() && now >= until && !dialog {
                 // Only the page can name changes of the document.
                 let answer = timeout(DESCRIBE_TIMEOUT, documents_settled(page, milliseconds(quiet), 0)).await;
                 return not_settled(answer.ok().and_then(Result::ok).map(activities).unwrap_or_default());
             }
-            if dialog || now >= deadline || cancel.is_cancelled() {
+            if dialog || now >= until || cancel.is_cancelled() {
                 return not_settled(still);
             }
-            let wake = look_again.map_or(deadline, |at| at.min(deadline));
+            let wake = look_again.map_or(until, |at| at.min(until));
             tokio::select! {
                 changed = page.tab.until(|tab| (tab.version() != version).then_some(())) => changed?,
                 () = sleep_until(wake.into()) => {}
@@ -95,7 +105,7 @@ pub async fn settle_until(
             continue;
         }
         // Everything is quiet from outside, so query the documents.
-        let remaining = deadline.saturating_duration_since(now).min(MAX_REQUEST_WAIT);
+        let remaining = until.saturating_duration_since(now).min(MAX_REQUEST_WAIT);
         let request = documents_settled(page, milliseconds(quiet), milliseconds(remaining));
         let answer = tokio::select! {
             // A page too busy to answer is not quiet.
@@ -116,7 +126,7 @@ pub async fn settle_until(
                 }
             }
             Ok(Ok(quiet)) => {
-                if Instant::now() + Duration::from_millis(20) >= deadline {
+                if Instant::now() + Duration::from_millis(20) >= until {
                     return not_settled(activities(quiet));
                 }
             }

@@ -17,11 +17,10 @@ pub(super) async fn wait_until_loaded(
     timeout: Duration,
     cancel: &CancellationToken,
 ) -> Result<NavigationResult> {
-    let settled =
-        device.wait_until_settled(SettleRequest::new(ARRIVAL_QUIET, timeout), cancel).await?.is_quiet;
+    let arrival = device.wait_until_settled(SettleRequest::new(ARRIVAL_QUIET, timeout), cancel).await?;
     let sim = device.shared.running_app()?;
     let moved = moved && sim.dialog.is_none();
-    Ok(NavigationResult::default().moved(moved).url(sim.url()).title(sim.title()).settled(settled))
+    Ok(NavigationResult::default().moved(moved).url(sim.url()).title(sim.title()).quiet(arrival))
 }
 
 /// Navigates, or requests the document. Returns false when there is no such history entry.

@@ -120,7 +120,7 @@ async fn a_dialog_while_the_document_is_parsed_can_be_answered() {
     let Some(mut page) = Page::site(&pages).await else { return };
     let url = page.site.url("/early");
     let arrived = page.go(&url).await;
-    assert!(!arrived.settled);
+    assert!(!arrived.quiet.is_quiet);
     assert_eq!(page.device.dialogs().unwrap().dialog().unwrap().message, "Early?");
     page.device.dialogs().unwrap().answer_dialog(DialogAnswer::Accept(None)).await.unwrap();
     page.until("document.readyState=='complete'").await;
@@ -172,7 +172,7 @@ async fn leaving_a_draft_is_asked_for_history_and_accepted_for_open() {
     assert_eq!(page.truth::<String>("document.title").await, "Draft");
     let url = page.site.url("/next");
     let arrived = page.go(&url).await;
-    assert_eq!((arrived.title.as_str(), arrived.settled), ("Next", true));
+    assert_eq!((arrived.title.as_str(), arrived.quiet.is_quiet), ("Next", true));
     page.close().await;
 }
 

@@ -3,8 +3,8 @@
 use crate::support::{Page, provider};
 use std::time::{Duration, Instant};
 use stickpin_device::{
-    CancellationToken, Device, ErrorCode, LeavePolicy, Navigation, Notice, OpenRequest, Provider,
-    SettleRequest,
+    CancellationToken, Device, ErrorCode, LeavePolicy, Navigation, Notice, OpenRequest, PendingActivity,
+    Provider, SettleRequest, SettleResult,
 };
 use stickpin_tree::Role;
 
@@ -28,7 +28,7 @@ async fn history_and_reload() {
         .navigate(&Navigation::Back, LeavePolicy::Ask, wait, &none())
         .await
         .unwrap();
-    assert_eq!((back.moved, back.title.as_str(), back.settled), (true, "One", true));
+    assert_eq!((back.moved, back.title.as_str(), back.quiet.is_quiet), (true, "One", true));
     assert!(
         !page
             .device
@@ -75,7 +75,7 @@ async fn a_fragment_is_an_arrival_too() {
     let Some(mut page) = Page::show("<!doctype html><title>One</title><p id=x>1").await else { return };
     let url = page.site.url("/#x");
     let arrived = page.go(&url).await;
-    assert_eq!((arrived.moved, arrived.settled, arrived.url), (true, true, url));
+    assert_eq!((arrived.moved, arrived.quiet.is_quiet, arrived.url), (true, true, url));
     page.close().await;
 }
 
@@ -116,7 +116,7 @@ async fn addresses_that_lead_nowhere_say_why() {
     }
     // A navigation without a result did not end it.
     let url = page.site.url("/");
-    assert!(page.go(&url).await.settled);
+    assert!(page.go(&url).await.quiet.is_quiet);
     page.close().await;
 }
 
@@ -131,7 +131,7 @@ async fn a_page_that_never_ends_is_there_but_not_settled() {
         .navigate(&to, LeavePolicy::Ask, Duration::from_secs(1), &none())
         .await
         .unwrap();
-    assert_eq!((arrived.moved, arrived.settled, arrived.title.as_str()), (true, false, "Slow"));
+    assert_eq!((arrived.moved, arrived.quiet.is_quiet, arrived.title.as_str()), (true, false, "Slow"));
     page.find(Role::Button, "Early").await;
     let to = Navigation::To(page.site.url("/never"));
     let error = page
@@ -143,7 +143,26 @@ async fn a_page_that_never_ends_is_there_but_not_settled() {
         .unwrap_err();
     assert_eq!(error.code, ErrorCode::Timeout);
     let url = page.site.url("/");
-    assert!(page.go(&url).await.settled);
+    assert!(page.go(&url).await.quiet.is_quiet);
+    page.close().await;
+}
+
+#[tokio::test]
+async fn page_that_never_stops_moving_is_open_once_it_has_loaded() {
+    let clock = "<!doctype html><title>Clock</title><p id=now></p>
+        <script>setInterval(() => now.textContent = Date.now(), 20)</script>";
+    let Some(mut page) = Page::site(&[("/", "<!doctype html>x"), ("/clock", clock)]).await else { return };
+    let url = page.site.url("/clock");
+    let began = Instant::now();
+    let arrived = page.go(&url).await;
+    assert!(began.elapsed() < Duration::from_secs(8), "not the time limit of 10 s: {:?}", began.elapsed());
+    let moves = [PendingActivity::Other("mutations of p#now".to_owned())];
+    assert_eq!(arrived.quiet, SettleResult::new(false, moves.into()));
+    // The first page of a browser is described in the same way.
+    let request = OpenRequest::new(&url, "clock", page.files.path());
+    let mut device = provider().open(request).await.unwrap();
+    assert_eq!(device.info().arrival, arrived.quiet);
+    device.close().await.unwrap();
     page.close().await;
 }
 

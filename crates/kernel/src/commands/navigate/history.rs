@@ -1,6 +1,7 @@
 //! `back`, `forward`, `reload`, `home`: navigation through the history.
 
 use crate::commands::prelude::*;
+use crate::observe::navigation::Quiet;
 use stickpin_device::{LeavePolicy, Navigation, NavigationResult};
 
 /// The maximum time until the document is ready and quiet.
@@ -45,8 +46,9 @@ pub struct PageOutput {
     pub url: String,
     /// The title.
     pub title: String,
-    /// Whether the page became ready and quiet in time.
-    pub settled: bool,
+    /// Whether the page was quiet at the end.
+    #[serde(flatten)]
+    pub quiet: Quiet,
 }
 
 const HISTORY: Spec = Spec { effect: Effect::Mutates, needs: &[Capability::History], ..Spec::SESSION };
@@ -103,12 +105,12 @@ async fn go(cx: &mut Cx, to: &Navigation, leave: LeavePolicy, nowhere: &str) -> 
     if !arrived.moved {
         return Err(Error::unsupported(nowhere).hint("run `stickpin get url` to see where it is"));
     }
-    Ok(PageOutput { url: arrived.url, title: arrived.title, settled: arrived.settled })
+    Ok(PageOutput { url: arrived.url, title: arrived.title, quiet: arrived.quiet.into() })
 }
 
 impl Show for PageOutput {
     fn show(&self, text: &mut Text) {
-        let late = if self.settled { "" } else { " (still loading after 10 s)" };
-        text.line(format_args!("at {} {}{late}", quote(&self.url), quote(&self.title)));
+        text.line(format_args!("at {} {}", quote(&self.url), quote(&self.title)));
+        self.quiet.show(text);
     }
 }

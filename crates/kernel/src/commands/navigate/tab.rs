@@ -5,6 +5,7 @@ use crate::commands::navigate::history::leave_policy;
 use crate::commands::prelude::*;
 use crate::commands::read::get::page;
 use crate::commands::read::snapshot::{OutlineOutput, Snapshot};
+use crate::observe::navigation::Quiet;
 use stickpin_device::TabEntry;
 use stickpin_tree::{bare_url, escape};
 
@@ -95,8 +96,9 @@ pub struct TabOutput {
     pub url: String,
     /// The title.
     pub title: String,
-    /// Whether the document became ready and quiet in time.
-    pub settled: bool,
+    /// Whether the page of a new tab was quiet at the end.
+    #[serde(flatten)]
+    pub quiet: Option<Quiet>,
     /// The dialog that blocks reading the tab.
     #[serde(skip)]
     waits: Option<String>,
@@ -140,7 +142,7 @@ impl Command for TabNew {
         let arrived =
             facets::tabs(cx.device()?, "open tabs")?.new_tab(what.as_deref(), READY_TIMEOUT, &cancel).await?;
         drop(under_way);
-        TabOutput::read_active(cx, "opened", arrived.settled, self.interactive).await
+        TabOutput::read_active(cx, "opened", Some(arrived.quiet.into()), self.interactive).await
     }
 }
 
@@ -151,7 +153,7 @@ impl Command for TabSwitch {
     async fn run(self, cx: &mut Cx) -> Result<TabOutput> {
         check(&self.id)?;
         facets::tabs(cx.device()?, "switch tabs")?.switch_tab(&self.id).await?;
-        TabOutput::read_active(cx, "in", true, self.interactive).await
+        TabOutput::read_active(cx, "in", None, self.interactive).await
     }
 }
 
@@ -176,7 +178,7 @@ impl Command for TabClose {
         drop(under_way);
         // End the refs of the closed tab before another tab is read.
         navigation::warn_ended_tabs(cx);
-        let mut now = TabOutput::read_active(cx, "in", true, false).await?;
+        let mut now = TabOutput::read_active(cx, "in", None, false).await?;
         now.closed = Some(id);
         Ok(now)
     }
@@ -192,7 +194,7 @@ impl Command for TabShow {
             facets::tabs(cx.device()?, "switch tabs")?.switch_tab(&id).await?;
         }
         facets::tabs(cx.device()?, "show tabs")?.show_tab().await?;
-        TabOutput::read_active(cx, "shown", true, false).await
+        TabOutput::read_active(cx, "shown", None, false).await
     }
 }
 
@@ -216,9 +218,14 @@ fn check(id: &str) -> Result<()> {
 impl TabOutput {
     /// Reads the active tab. Refs of other tabs are refused from now on, and earlier refs of this
     /// tab are live again.
-    async fn read_active(cx: &mut Cx, did: &'static str, settled: bool, interactive: bool) -> Result<Self> {
+    async fn read_active(
+        cx: &mut Cx,
+        did: &'static str,
+        quiet: Option<Quiet>,
+        interactive: bool,
+    ) -> Result<Self> {
         let id = active(cx).await?.id;
-        let mut now = Self { id, did, settled, ..Self::default() };
+        let mut now = Self { id, did, quiet, ..Self::default() };
         // A dialog blocks reading.
         if let Some(dialog) = cx.device()?.dialog() {
             cx.open_session()?.page = None;
@@ -259,8 +266,10 @@ impl Show for TabOutput {
         if let Some(closed) = &self.closed {
             text.line(format_args!("closed {closed}"));
         }
-        let late = if self.settled { "" } else { " (still loading after 10 s)" };
-        text.line(format_args!("{} {}{late}", self.did, self.id));
+        text.line(format_args!("{} {}", self.did, self.id));
+        if let Some(quiet) = &self.quiet {
+            quiet.show(text);
+        }
         if let Some(waits) = &self.waits {
             text.line(format_args!("{waits} is waiting: answer it with `alert accept` or `alert dismiss`"));
         }

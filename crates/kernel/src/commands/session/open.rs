@@ -18,6 +18,7 @@ use crate::host::queue::Position;
 use crate::host::screenshots::ClientScreenshots;
 use crate::host::watch_state::WatchState;
 use crate::host::{LIVE, SessionSlot};
+use crate::observe::navigation::Quiet;
 use serde_json::{Map, Value};
 use std::path::PathBuf;
 use std::sync::PoisonError;
@@ -120,8 +121,9 @@ pub struct OpenOutput {
     /// The turn of the session.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<CurrentTurn>,
-    /// Whether the document became ready and quiet in time.
-    pub settled: bool,
+    /// Whether the app was quiet at the end.
+    #[serde(flatten)]
+    pub quiet: Quiet,
     /// The folders in which a desktop app saves files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folders: Option<AppFolders>,
@@ -427,7 +429,8 @@ impl Open {
         if let Some(checkout) = &mut cx.checkout {
             checkout.session = Some(Box::new(live));
         }
-        OpenOutput::new(cx, NavigationResult::default().settled(true), true)
+        let arrival = cx.device()?.info().arrival.clone();
+        OpenOutput::new(cx, NavigationResult::default().quiet(arrival), true)
     }
 }
 
@@ -451,7 +454,7 @@ impl OpenOutput {
             url: arrived.url,
             title: arrived.title,
             new,
-            settled: arrived.settled,
+            quiet: arrived.quiet.into(),
             snapshot: None,
         })
     }
@@ -491,8 +494,8 @@ fn other_kind_error(name: &str, open: &str, what: &str) -> Error {
 impl Show for OpenOutput {
     fn show(&self, text: &mut Text) {
         let verb = if self.new { "opened" } else { "continued in" };
-        let late = if self.settled { "" } else { " (still loading after 10 s)" };
-        text.line(format_args!("{verb} {} · session {}{late}", self.label, self.session));
+        text.line(format_args!("{verb} {} · session {}", self.label, self.session));
+        self.quiet.show(text);
         if self.snapshot.is_none() && !self.url.is_empty() {
             text.line(format_args!("page {} {}", quote(&self.title), bare_url(&self.url)));
         }

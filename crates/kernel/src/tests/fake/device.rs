@@ -316,7 +316,7 @@ impl Navigator for FakeDevice {
             .moved(true)
             .url(world.url.clone())
             .title("Fake".to_owned())
-            .settled(true))
+            .quiet(SettleResult::quiet()))
     }
 }
 

@@ -112,7 +112,7 @@ async fn documents_routes_and_history_are_told_apart_by_their_scope() {
         .navigate(&Navigation::Back, LeavePolicy::Ask, Duration::from_secs(1), &none)
         .await
         .unwrap();
-    assert_eq!((back.moved, back.url.as_str(), back.settled), (true, "sim:t/?x=1", true));
+    assert_eq!((back.moved, back.url.as_str(), back.quiet.is_quiet), (true, "sim:t/?x=1", true));
     assert!(scope(&b.tree().await).0 != first, "going back to another document loads it anew");
     let forward = b
         .device
@@ -259,7 +259,7 @@ async fn a_flaky_screen_fails_first_and_then_takes_its_time() {
         .navigate(&to, LeavePolicy::Ask, Duration::from_secs(5), &none)
         .await
         .unwrap();
-    assert!(arrived.moved && arrived.settled);
+    assert!(arrived.moved && arrived.quiet.is_quiet);
     assert!(b.text().await.contains("\"Watch\""), "arrival waits for what is still being loaded");
     assert_eq!(b.probe.now_ms(), 250 + 600);
 }

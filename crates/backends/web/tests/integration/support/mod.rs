@@ -66,7 +66,7 @@ impl Page {
         let site = Site::serve(pages).await;
         let mut page = Self { device, site, dir, files: tempfile::tempdir().unwrap() };
         let first = page.site.url(pages[0].0);
-        assert!(page.go(&first).await.settled, "{first} did not settle");
+        assert!(page.go(&first).await.quiet.is_quiet, "{first} did not settle");
         Some(page)
     }
 
