@@ -17,7 +17,7 @@ use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::{Caller, CancellationToken, Render, Response, Result};
 use tokio::sync::mpsc::UnboundedSender;
 
-/// The commands of this kind that a front end offers.
+/// The client commands that a front end offers.
 pub type ClientCommands = &'static [&'static dyn ClientCommand];
 
 /// A command that runs in the front end.
@@ -27,7 +27,8 @@ pub trait ClientCommand: fmt::Debug + Send + Sync {
     fn definition(&self) -> &'static CommandDefinition;
 
     /// Returns whether the command serves until it is cancelled, as `watch` does. A console runs it
-    /// alongside its prompt, and shows its first lasting line of progress as the response.
+    /// alongside its prompt, and shows the command's first lasting line of progress as the
+    /// response.
     fn serves(&self) -> bool {
         false
     }
@@ -93,12 +94,12 @@ pub struct Progress {
     pub line: String,
     /// Whether the line stays on screen when the next one arrives.
     pub lasting: bool,
-    /// The part that the event belongs to, if parts run side by side. The last event of a part is a
+    /// The part that the event belongs to, if parts run in parallel. The last event of a part is a
     /// lasting one.
     pub part: Option<ProgressPart>,
 }
 
-/// The progress of one of several parts that run side by side.
+/// The progress of one of several parts that run in parallel.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct ProgressPart {
     /// The name of the part, which no other running part has.

@@ -22,7 +22,7 @@ const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 /// Time allowance for transporting a message and its answer on a busy machine.
 pub(crate) const ANSWER_ALLOWANCE: Duration = Duration::from_secs(10);
 
-/// The number of attempts to connect, because a daemon may shut down just after the client finds
+/// The maximum number of attempts to connect. A daemon may shut down just after the client finds
 /// it.
 const MAX_ATTEMPTS: u32 = 5;
 
@@ -50,7 +50,7 @@ impl Connection {
     /// Connects, starts a daemon if needed, and runs one command that is sent along with `hello`.
     /// The daemon answers `hello` before it runs anything, and refuses a command that is not meant
     /// for it. Without an answer to `hello`, nothing was run. A command that waits for the turn is
-    /// repeated with the same id if the daemon ends meanwhile.
+    /// repeated with the same id if the daemon exits meanwhile.
     ///
     /// # Errors
     /// Returns the errors of [`Connection::find_or_start`]; in that case, nothing was run.
@@ -155,7 +155,7 @@ impl Connection {
     /// Tells the daemon that the reader has received the response of [`Connection::run`].
     pub fn acknowledge(mut self) {
         let message = Message::new(Value::Null, method::ACKNOWLEDGE, Acknowledge { id: self.last_id.into() });
-        // A daemon that ended gives the turn to the same agent again.
+        // If the daemon has exited, the next one gives the turn to the same agent again.
         let _ = self.stream.write_all(&encode(&message));
     }
 
@@ -170,7 +170,7 @@ impl Connection {
         response
     }
 
-    /// Sets the read timeout: a daemon that does not answer in this time is hung.
+    /// Sets the read timeout: a daemon that does not answer within this time counts as hung.
     fn wait(&self, request: &Request) -> io::Result<()> {
         self.stream.set_read_timeout(Some(request.max_response_time().saturating_add(ANSWER_ALLOWANCE)))
     }
@@ -198,7 +198,7 @@ impl Connection {
     }
 
     /// Asks the daemon to shut down and returns once it has agreed. [`Connection::wait_for_end`]
-    /// waits for its end.
+    /// waits until it has exited.
     ///
     /// # Errors
     /// Returns `SESSION_EXISTS` when sessions are open or commands run and `NOT_YOUR_TURN` when
@@ -210,7 +210,7 @@ impl Connection {
     /// Waits until the daemon has closed everything and exited.
     ///
     /// # Errors
-    /// Returns `TIMEOUT` if it still runs after `timeout`.
+    /// Returns `TIMEOUT` if it is still running after `timeout`.
     pub fn wait_for_end(mut self, timeout: Duration) -> Result<()> {
         self.stream.set_read_timeout(Some(timeout)).map_err(|e| unreadable(&e))?;
         let mut buf = [0; 256];
@@ -308,7 +308,7 @@ pub fn runtime() -> Result<tokio::runtime::Runtime> {
     runtime.map_err(|e| Error::new(ErrorCode::Io, format!("cannot start the runtime: {e}")))
 }
 
-/// Creates the response of a call that was not sent or got no answer. Dispatch answers calls that
+/// Creates the response to a call that was not sent or got no answer. Dispatch answers calls that
 /// ran.
 #[must_use]
 pub fn failed_response(command: &str, session: Option<String>, error: Error) -> Response {

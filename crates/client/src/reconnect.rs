@@ -1,9 +1,9 @@
-//! The id of a request, and its repetition after the daemon ended.
+//! The id of a request, and its repetition after the daemon has exited.
 
 use std::time::{Duration, Instant};
 use stickpin_kernel::Request;
 
-/// How long a client tries to reach the next daemon after one ended.
+/// How long a client tries to reach the next daemon after one has exited.
 const WINDOW: Duration = Duration::from_secs(10);
 
 /// The pause before a request is repeated.
@@ -27,11 +27,11 @@ impl Reconnect {
     }
 
     /// Returns whether to repeat the request that was sent at `sent`. Gives up after a while if the
-    /// daemons keep ending.
+    /// daemons keep exiting.
     pub(crate) fn again(&mut self, sent: Instant) -> bool {
         let now = Instant::now();
         if now.duration_since(sent) >= WINDOW {
-            // The daemon served the request for long enough: its end is a new failure.
+            // The daemon served the request for long enough: its exit is a new failure.
             self.until = None;
         }
         self.allowed && now < *self.until.get_or_insert(now + WINDOW)

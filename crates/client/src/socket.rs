@@ -105,7 +105,7 @@ enum CallError {
 }
 
 impl SocketClient {
-    /// Creates a client of a state directory's daemon; it connects on first use.
+    /// Creates a client for a state directory's daemon; it connects on first use.
     #[must_use]
     pub fn new(state_dir: StateDir, start: Start) -> Self {
         let (last_id, link, bound) = Default::default();
@@ -208,7 +208,7 @@ impl SocketClient {
             Some(link) => slot.insert(link),
             None => {
                 let mut link = self.connect().await.map_err(|e| match e.code {
-                    // The daemon that is starting, or closing its sessions, may be done soon.
+                    // A daemon that is starting or closing its sessions may be done soon.
                     ErrorCode::DaemonStarting => CallError::Lost(e),
                     _ => CallError::Failed(e),
                 })?;

@@ -27,7 +27,7 @@ pub struct Start {
 }
 
 impl Start {
-    /// Starts a daemon and returns once one listens.
+    /// Starts a daemon and returns once one is listening.
     ///
     /// # Errors
     /// Returns the error that the daemon announced, or `DAEMON_UNREACHABLE`.

@@ -178,7 +178,7 @@ pub(crate) fn boot_id() -> String {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
-/// Returns the name of a user, else the number.
+/// Returns the name of a user, or the number if no name is known.
 fn user_name(uid: u32) -> String {
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let name = users.lines().find_map(|line| {
@@ -232,7 +232,7 @@ mod tests {
         let next = Agents::read(tmp.path()).unwrap();
         assert_eq!(next.identify(&codex, &server).unwrap().agent_id, first);
         assert_eq!(next.identify(&codex, &by_thread).unwrap().agent_id, first);
-        // What the process of another boot served says nothing about this one.
+        // A process of an earlier boot says nothing about the agents of this one.
         let file = tmp.path().join("identity/agents.json");
         let stored = std::fs::read_to_string(&file).unwrap();
         std::fs::write(&file, stored.replace(&boot_id(), "an-earlier-boot")).unwrap();
@@ -259,7 +259,7 @@ mod tests {
         assert_eq!(agents.link(&issued.code, "c1").unwrap(), ada.agent_id);
         let linked = agents.identify(&[], &server).unwrap();
         assert_eq!((&linked.agent_id, &linked.anchor), (&ada.agent_id, &None));
-        // The next daemon knows it, until the connection ends.
+        // The next daemon knows the link until the connection ends.
         let next = Agents::read(tmp.path()).unwrap();
         assert_eq!(next.identify(&[], &server).unwrap().agent_id, ada.agent_id);
         next.disconnect("c1");

@@ -1,8 +1,8 @@
 //! Folders of lifetimes that a killed daemon left behind. Their processes have already been ended
 //! by the providers. A folder with a mount that cannot be unmounted stays.
 //!
-//! Removal may take long and runs in the background. The list of folders is made before any session
-//! opens, and a new session never reuses an existing folder.
+//! Removal may take a long time and runs in the background. The list of folders is made before any
+//! session opens, and a new session never reuses an existing folder.
 
 use std::path::{Path, PathBuf};
 use stickpin_kernel::{CancellationToken, LIVE};

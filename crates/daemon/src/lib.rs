@@ -1,4 +1,4 @@
-//! A socket in front of a host: state directory, idle exit, repair after a crash.
+//! A socket in front of a host: state directory, idle exit, recovery after a crash.
 //!
 //! There is one daemon per state directory. A lock decides which process that is; all other files
 //! are hints. The daemon announces itself in one line on stdout. It serves until it is stopped or
@@ -63,7 +63,7 @@ const START_TIMEOUT: Duration = Duration::from_secs(5);
 pub struct Options {
     /// The state directory.
     pub state_dir: PathBuf,
-    /// How long the daemon stays without sessions.
+    /// How long the daemon keeps running without sessions.
     pub idle_exit: Duration,
     /// The log level.
     pub log: LevelFilter,
@@ -103,7 +103,7 @@ pub fn run(options: &Options) -> u8 {
 struct BoundDaemon {
     state_dir: StateDir,
     listener: UnixListener,
-    /// Counts the starts of a host in the state directory.
+    /// The number of this start in the state directory.
     epoch: u64,
     /// Held until the process ends.
     _lock: LockGuard,

@@ -1,5 +1,5 @@
-//! File locks. The kernel releases them when the process ends for any reason, so they decide
-//! ownership where file contents are only hints.
+//! File locks. The operating system releases them when the process ends for any reason, so they
+//! decide ownership where file contents are only hints.
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;

@@ -1,6 +1,6 @@
 //! Ref numbers of a session name, reserved on disk before they are used.
 //!
-//! No number is given twice. A clean close returns the unused numbers; a crash skips the rest of
+//! No number is issued twice. A clean close returns the unused numbers; a crash skips the rest of
 //! the block. Numbering starts at 1 again only for a name that was closed and unused for a day.
 
 use crate::files;
@@ -19,7 +19,7 @@ use stickpin_session::{NumberError, NumberSource, block};
 /// Time after which an unused name starts at 1 again.
 const FORGET_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
-/// Returns the wall time.
+/// A function that returns the wall time.
 pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
 /// The ref numbers of all session names in a state directory.
@@ -102,7 +102,7 @@ impl DiskNumbers {
     /// Removes the files of names that would start at 1 again, and returns how many. Each run of a
     /// suite uses its own session names, which are not used again.
     pub(crate) fn remove_forgotten(&self) -> usize {
-        // Without a folder no number was ever given.
+        // Without a folder, no number was ever issued.
         let Ok(entries) = std::fs::read_dir(&self.dir) else { return 0 };
         let now = self.now();
         let mut removed = 0;
@@ -145,7 +145,7 @@ fn is_forgotten(closed: u64, now: u64) -> bool {
 fn read(path: &Path) -> Result<Option<Reserved>> {
     match std::fs::read(path) {
         Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).map_err(|e| {
-            // Starting at 1 could give a number twice.
+            // Starting at 1 could issue a number twice.
             io_error("read the ref numbers in", path, &e.into())
                 .hint(format!("remove {} if no old ref is still in use", path.display()))
         })?)),
@@ -228,7 +228,7 @@ mod tests {
             self.seconds.fetch_add(time.as_secs(), Ordering::Relaxed);
         }
 
-        /// Makes the next write fail: a device that is always full replaces the disk.
+        /// Makes the next write fail: a device that is always full stands in for the disk.
         fn fill(&self) {
             std::fs::create_dir_all(self.file("")).unwrap();
             std::os::unix::fs::symlink("/dev/full", self.file("shop.new")).unwrap();

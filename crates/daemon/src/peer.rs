@@ -42,7 +42,7 @@ const MAX_UNCOUNTED_BYTES: usize = 1 << 20;
 /// Long messages are counted in units of this many bytes.
 pub(crate) const BYTES_PER_PERMIT: usize = 64 << 10;
 
-/// The interval between checks whether a client that has closed its sending side still waits for
+/// The interval between checks of whether a client that has closed its sending side still waits for
 /// answers.
 const HANGUP_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
@@ -83,7 +83,7 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
     if !peer.daemon.shutdown.is_cancelled() {
         connections.iter().for_each(|connection| peer.daemon.agents.disconnect(connection));
     }
-    // A call that still runs holds the connection, which its agent no longer has.
+    // A call that is still running keeps the peer alive, although its agent is no longer connected.
     peer.agents.lock().clear();
     peer.close_bound().await;
 }
@@ -92,7 +92,7 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
 enum End {
     /// The client closed its side.
     Closed,
-    /// The client ended with unread responses.
+    /// The client disconnected with unread responses.
     Reset,
 }
 
@@ -127,7 +127,7 @@ impl Peer {
     /// Reads messages until the client disconnects.
     ///
     /// # Errors
-    /// Returns the reason why reading stopped earlier.
+    /// Returns the reason why reading stopped before that.
     async fn read(self: &Arc<Self>, mut read: OwnedReadHalf) -> Result<End, String> {
         let mut frames = Frames::default();
         let mut buf = vec![0; 32 << 10];
@@ -176,7 +176,7 @@ impl Peer {
         }
     }
 
-    /// Returns when every call is answered or the client has disconnected. A client may close its
+    /// Waits until every call is answered or the client has disconnected. A client may close its
     /// sending side after its last message.
     async fn wait_until_answered(&self) {
         tokio::select! {
@@ -459,7 +459,7 @@ type Params = Option<Box<RawValue>>;
 
 fn params_of<P: DeserializeOwned>(params: Params) -> Result<P, Error> {
     serde_json::from_str(params.as_deref().unwrap_or(RawValue::NULL).get())
-        .map_err(|e| invalid(format!("the params do not match the method: {e}")))
+        .map_err(|e| invalid(format!("the parameters do not match the method: {e}")))
 }
 
 /// Returns whether a repeated request gets this response. A cancelled request without effect runs
@@ -478,7 +478,7 @@ fn invalid(why: String) -> Error {
 
 fn not_welcomed(verdict: Option<Verdict>) -> Error {
     let why = match verdict {
-        None => "call before hello",
+        None => "the client sent a call before `hello`",
         Some(_) => "the versions or the state directories differ, as the response to `hello` says",
     };
     Error::new(ErrorCode::ProtocolMismatch, why)

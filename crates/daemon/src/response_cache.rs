@@ -50,7 +50,7 @@ pub(crate) enum Lookup {
     Stored(Arc<RawValue>),
 }
 
-/// A request that runs. When it is dropped without a response, its id becomes free again.
+/// A running request. When it is dropped without a response, its id becomes free again.
 #[derive(Debug)]
 pub(crate) struct RunningRequest {
     cache: Arc<ResponseCache>,
@@ -72,7 +72,7 @@ impl Drop for RunningRequest {
 }
 
 impl ResponseCache {
-    /// Looks up the id of a request. A new id counts as running from here on.
+    /// Looks up the id of a request. A new id counts as running from then on.
     pub(crate) fn lookup(self: &Arc<Self>, agent: &AgentId, id: &str) -> Lookup {
         let key = (agent.clone(), id.to_owned());
         let mut responses = self.0.lock();

@@ -36,12 +36,12 @@ pub(crate) struct Daemon {
     pub(crate) responses: Arc<ResponseCache>,
     pub(crate) state_dir: StateDir,
     started: Instant,
-    /// The number of calls that are read and not yet answered.
+    /// The number of calls that have been read but not yet answered.
     pub(crate) calls: AtomicUsize,
     last_used: Mutex<Instant>,
     /// Limits the memory for long messages.
     pub(crate) message_permits: Arc<Semaphore>,
-    /// Cancelled when the daemon shuts down: it accepts no more connections and calls.
+    /// Cancelled when the daemon shuts down: it accepts no more connections or calls.
     pub(crate) shutdown: CancellationToken,
     /// Whether the daemon shuts down without waiting for running commands.
     pub(crate) is_forced: AtomicBool,
@@ -155,7 +155,7 @@ impl Daemon {
             tracing::info!("cleaned up after a killed daemon: {done}");
         }
         let coordinator = self.coordinator.clone();
-        // Runs detached: a session that a client names earlier is loaded for that client.
+        // Runs detached: a session that a client names before that is loaded on demand.
         drop(tokio::task::spawn_blocking(move || match stickpin_coordinator::resume(&coordinator) {
             Ok(loaded) => tracing::debug!("loaded {loaded} sessions of the previous daemon"),
             Err(e) => tracing::warn!("the sessions of the previous daemon could not be loaded: {e}"),
@@ -177,7 +177,7 @@ impl Daemon {
         *self.last_used.lock() = Instant::now();
     }
 
-    /// Returns when the daemon has been idle for `limit`.
+    /// Waits until the daemon has been idle for `limit`.
     async fn wait_until_idle(&self, limit: Duration) {
         loop {
             if self.is_busy() {
@@ -192,7 +192,7 @@ impl Daemon {
         }
     }
 
-    /// Returns when no call is running.
+    /// Waits until no call is running.
     async fn wait_until_answered(&self) {
         while self.calls.load(Ordering::Relaxed) > 0 {
             tokio::time::sleep(Duration::from_millis(5)).await;

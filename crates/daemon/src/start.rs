@@ -58,7 +58,7 @@ struct Layout {
 struct Hint {
     pid: u32,
     /// The start of the process in kernel ticks, which distinguishes it from another process with
-    /// its id.
+    /// the same id.
     process_start: Option<u64>,
     boot_id: String,
     version: &'static str,
@@ -161,7 +161,7 @@ fn check_layout(file: &Path) -> Result<()> {
     ))
 }
 
-/// Counts this start.
+/// Counts this start and returns its number.
 fn next_epoch(file: &Path) -> Result<u64> {
     let before = match std::fs::read_to_string(file) {
         Ok(text) => text.trim().parse().unwrap_or(0),

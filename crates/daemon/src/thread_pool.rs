@@ -24,7 +24,7 @@ pub(crate) struct ThreadPool {
 
 /// One thread and the number of its connections.
 struct PoolThread {
-    /// The number of connections that it serves.
+    /// The number of connections that the thread serves.
     serves: Arc<AtomicUsize>,
     /// `None` for the thread that accepts connections.
     thread: Option<Thread>,
@@ -60,8 +60,8 @@ impl ThreadPool {
         Self { max_threads: most.max(1), lanes: Mutex::new(vec![first]) }
     }
 
-    /// Serves a connection on the thread that has the fewest. `serve` creates the future and runs
-    /// on that thread.
+    /// Serves a connection on the thread with the fewest connections. `serve` creates the future
+    /// and runs on that thread.
     pub(crate) fn serve_connection<F>(
         &self,
         stream: UnixStream,

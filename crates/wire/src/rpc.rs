@@ -178,8 +178,8 @@ pub struct Welcome {
     pub version: String,
     /// The daemon's process id.
     pub pid: u32,
-    /// The state directory that it serves. Distinguishes two daemons that share a short socket
-    /// path.
+    /// The state directory that the daemon serves. Distinguishes two daemons that share a short
+    /// socket path.
     pub state_dir: PathBuf,
     /// Whether the connection serves calls.
     pub verdict: Verdict,
@@ -258,7 +258,7 @@ pub struct Cancel {
 }
 
 /// A notification from the daemon: the beginning of a call's command is in the session log. If the
-/// daemon ends before the answer, the client can name the command whose outcome is unknown.
+/// daemon exits before the answer, the client can name the command whose outcome is unknown.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Begun {
@@ -329,7 +329,7 @@ pub struct Stop {
 pub struct Stopping {
     /// The process id.
     pub pid: u32,
-    /// The sessions that it closes.
+    /// The sessions that the daemon closes.
     pub sessions: Vec<String>,
 }
 
