@@ -106,8 +106,8 @@ setters!(ScreenshotRequest { of: Option<Handle>, full: bool });
 pub struct ScreenshotImage {
     /// The image, encoded as PNG.
     pub png: Vec<u8>,
-    /// The part of the viewport that the image shows, in CSS pixels. A full page starts at negative
-    /// scroll offsets.
+    /// The part of the viewport that the image shows, in CSS pixels. The area of a full page starts
+    /// at the negated scroll offset.
     pub area: Rect,
     /// Image pixels per CSS pixel.
     pub scale: f64,

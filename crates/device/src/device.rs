@@ -265,7 +265,7 @@ pub trait Device: Send + fmt::Debug {
     async fn close(&mut self) -> Result<()>;
 }
 
-/// Creates the error of a device that does not support an operation.
+/// Creates the error for a device that does not support an operation.
 #[must_use]
 pub fn unsupported(kind: &str, what: &str) -> Error {
     Error::unsupported(format!("a {kind} device cannot {what}"))

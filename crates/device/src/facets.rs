@@ -28,7 +28,7 @@ pub use tabs::{EndedTab, TabEndReason, TabEntry, Tabs};
 pub use traffic::{Download, DownloadState, NetworkRequest, RequestEnd, Traffic, describe_request};
 
 /// Generates the methods of [`Device`](crate::Device) that return the facets that the device itself
-/// implements, or with `in field` a field of it.
+/// implements, or, with `in field`, a field of it.
 #[macro_export]
 macro_rules! own_facets {
     (in $field:ident: $($name:ident: $facet:ident),* $(,)?) => {

@@ -28,7 +28,7 @@ pub struct AimOptions<'a> {
     /// has been delivered.
     ///
     /// A device that supports it compares them in the task in which the app receives each event of
-    /// the input, and stops the event on a difference ([`Delivery::Changed`]). The guard replaces
+    /// the input, and stops the event if they differ ([`Delivery::Changed`]). The guard replaces
     /// that of an earlier aim at the same element and ends with the input.
     pub guarded: &'a [Handle],
 }
@@ -64,7 +64,7 @@ impl Aim {
 
 setters!(Aim { point: (f64, f64), pointer_moved: bool });
 
-/// An element that was aimed at, and its state since then.
+/// An element that was aimed at, and its state afterwards.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct PreparedInput {
@@ -100,8 +100,8 @@ pub enum HitResult {
         /// The covering element in words: `dialog "Cookies"`.
         what: String,
     },
-    /// A menu, a list or another popup is open and intercepts every input outside it, which only
-    /// closes the popup.
+    /// A menu, a list or another popup is open and intercepts every input outside it; such input
+    /// only closes the popup.
     PopupGrab {
         /// The handle of the popup, if it has one.
         by: Option<Handle>,

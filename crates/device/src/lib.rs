@@ -9,7 +9,7 @@
 //!
 //! // The error of a device when a dialog covers the button: nothing was sent.
 //! let e = Error::element_covered(r#"button "Save" is covered by dialog "Cookies""#)
-//!     .hint("stickpin snapshot -i shows what covers it");
+//!     .hint("run `stickpin snapshot -i` to see what covers it");
 //! assert_eq!((e.code, e.dispatched), (ErrorCode::ElementCovered, Dispatched::No));
 //! assert_eq!(e.code.name(), "ELEMENT_COVERED");
 //! ```

@@ -15,7 +15,7 @@ pub struct SettleRequest {
 }
 
 impl SettleRequest {
-    /// Creates a request to wait until nothing has changed for `quiet`, at most `cap` long.
+    /// Creates a request to wait until nothing has changed for `quiet`, but for at most `cap`.
     #[must_use]
     pub const fn new(quiet: Duration, cap: Duration) -> Self {
         Self { quiet, cap }

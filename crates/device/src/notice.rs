@@ -12,7 +12,7 @@ const KIND: usize = 16;
 /// The maximum number of notices that a device keeps until they are reported.
 pub const MAX_NOTICES: usize = 64;
 
-/// Appends to a list; drops the oldest entry if the list already has `most`.
+/// Appends to a list; drops the oldest entry if the list already has `most` entries.
 pub fn push_latest<T>(list: &mut VecDeque<T>, new: T, most: usize) {
     if list.len() == most {
         list.pop_front();
@@ -20,7 +20,7 @@ pub fn push_latest<T>(list: &mut VecDeque<T>, new: T, most: usize) {
     list.push_back(new);
 }
 
-/// An observation of a device.
+/// An observation by a device.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", tag = "kind")]
 #[non_exhaustive]
@@ -67,14 +67,14 @@ pub enum Notice {
     Appeared {
         /// The kind of thing.
         what: DesktopObject,
-        /// The name that the app gives.
+        /// The name or title.
         name: String,
     },
     /// An app left the desktop, or a window closed.
     Disappeared {
         /// The kind of thing.
         what: DesktopObject,
-        /// The name that it had.
+        /// The former name or title.
         name: String,
     },
     /// A component that the device needs does not work; the device continues without it.
@@ -93,7 +93,7 @@ pub enum Notice {
         method: String,
         /// The address.
         url: String,
-        /// The status of the answer; `None` while the request is in progress.
+        /// The status of the response; `None` while the request is in progress.
         status: Option<u16>,
     },
     /// A download is in progress.

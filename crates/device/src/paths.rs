@@ -11,7 +11,7 @@ pub fn is_within(path: &Path, roots: &[PathBuf]) -> bool {
     resolve_links(path).is_ok_and(|real| containing_root(&real, roots).is_some())
 }
 
-/// Returns the folder, resolved, that contains a resolved path.
+/// Returns the resolved folder that contains a resolved path.
 pub fn containing_root(real: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
     let resolved = |root: &PathBuf| root.canonicalize().unwrap_or_else(|_| root.clone());
     roots.iter().map(resolved).find(|root| real.starts_with(root))

@@ -6,7 +6,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// A device's private note on one call, for its next call in the same action.
 ///
-/// A device that receives an empty ticket, one of another element, or an outdated one queries the
+/// A device that receives an empty ticket, one for another element, or an outdated one queries the
 /// app again. Clones share one note, which can be redeemed once. The note is dropped with the last
 /// clone.
 #[derive(Clone, Default)]
@@ -27,7 +27,7 @@ impl Ticket {
         note.map_or_else(Self::default, Self::new)
     }
 
-    /// Takes the note, if it has type `T` and was not taken yet.
+    /// Takes the note, if it has type `T` and has not been taken yet.
     #[must_use]
     pub fn take<T: Any>(&self) -> Option<T> {
         let note = self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()?;

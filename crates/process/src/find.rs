@@ -16,7 +16,7 @@ pub fn find_on_path(names: &[&str], path: Option<&OsStr>) -> Option<PathBuf> {
         .find(|program| is_program(program))
 }
 
-/// Returns whether this is an executable file.
+/// Returns whether a path is an executable file.
 #[must_use]
 pub fn is_program(path: &Path) -> bool {
     use std::os::unix::fs::PermissionsExt;

@@ -1,4 +1,4 @@
-//! Other programs: finding them, what they do, ending them, and cleaning up after a killed stickpin
+//! Other programs: finding, observing and ending them, and cleaning up after a killed stickpin
 //! process.
 //!
 //! The crate knows no device and no session. Backends record what they started, and a sweep ends

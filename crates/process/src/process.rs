@@ -55,7 +55,7 @@ pub fn kill_one(pid: u32) {
     kill_with(pid, Signal::KILL, rustix::process::kill_process);
 }
 
-/// Kills a process group, whose leader was started as such.
+/// Kills a process group. `pid` is the leader, which was started as such.
 pub fn kill_group(pid: u32) {
     kill_with(pid, Signal::KILL, rustix::process::kill_process_group);
 }

@@ -2,7 +2,7 @@
 //!
 //! A record in the folder of a session names the processes that were started for it, and their
 //! owner. A sweep ends the processes whose owner has ended. The record is removed with its folder,
-//! which may take long and is left to the caller of the sweep.
+//! which may take a long time and is left to the caller of the sweep.
 
 use crate::process::Process;
 use serde::{Deserialize, Serialize};
@@ -52,7 +52,7 @@ impl ProcessRecord {
     /// Writes the record to `dir`, replacing an existing one.
     ///
     /// # Errors
-    /// Returns errors of the file system.
+    /// Returns errors from the file system.
     pub fn write(&self, dir: &Path) -> io::Result<()> {
         let new = dir.join(format!("{RECORD_FILE}.new"));
         std::fs::write(&new, serde_json::to_vec(self)?)?;
@@ -62,7 +62,7 @@ impl ProcessRecord {
     /// Removes the record from `dir` if there is one.
     ///
     /// # Errors
-    /// Returns errors of the file system.
+    /// Returns errors from the file system.
     pub fn remove(dir: &Path) -> io::Result<()> {
         match std::fs::remove_file(dir.join(RECORD_FILE)) {
             Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
@@ -103,7 +103,7 @@ fn sweep_below(folder: &Path, depth: usize, removed: &mut Vec<String>) -> io::Re
     for entry in entries {
         let entry = entry?;
         if let Err(e) = sweep_entry(&entry, depth - 1, removed) {
-            tracing::warn!(folder = %entry.path().display(), error = %e, "cannot read what a killed process left");
+            tracing::warn!(folder = %entry.path().display(), error = %e, "cannot read what a killed process left behind");
         }
     }
     Ok(())

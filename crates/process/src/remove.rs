@@ -18,8 +18,8 @@ const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::RDONLY).union(OFlags::NOF
 /// unmounted, never emptied.
 ///
 /// # Errors
-/// Returns errors of the file system. If something stays mounted, nothing is removed. A mount that
-/// appears meanwhile stops the removal at that point.
+/// Returns errors from the file system. If something stays mounted, nothing is removed. A mount
+/// that appears meanwhile stops the removal at that point.
 pub fn remove_folder(folder: &Path) -> io::Result<()> {
     remove_with(folder, crate::mounts::unmount_all)
 }

@@ -34,14 +34,14 @@ pub struct ProcessStat {
 }
 
 impl ProcessStat {
-    /// Reads the facts about a process. Returns `None` if the process does not run.
+    /// Reads the facts about a process. Returns `None` if there is no such process.
     #[must_use]
     pub fn of(pid: u32) -> Option<Self> {
         Self::parse(&String::from_utf8_lossy(&read(pid, "stat").ok()?))
     }
 
     fn parse(stat: &str) -> Option<Self> {
-        // The program name may contain any characters, so the fields after it are split.
+        // The program name may contain any characters, so only the fields after it are split.
         let fields: Vec<&str> = stat.rsplit_once(')')?.1.split_whitespace().take(20).collect();
         let number = |at: usize| fields.get(at)?.parse::<u64>().ok();
         let (state, parent) = (fields.first()?.chars().next()?, fields.get(1)?.parse().ok()?);

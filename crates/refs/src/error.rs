@@ -81,7 +81,7 @@ fn quoted(text: &str) -> String {
             out.push('…');
             break;
         }
-        // A debug escape would also escape quotes, which are harmless between backquotes.
+        // A debug escape would also escape quotes, which are harmless between backticks.
         let plain = matches!(c, '"' | '\'') || c.escape_debug().len() == 1;
         if plain { out.push(c) } else { out.extend(c.escape_default()) }
     }

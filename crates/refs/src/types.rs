@@ -57,9 +57,9 @@ impl fmt::Display for Ref {
 
 /// The number of a stored tree within one lifetime of a session, written `s12`.
 ///
-/// Generations are counters, not times; within one lifetime, two of them are equal or not.
-/// Generations of different lifetimes are not comparable. Each lifetime starts at a random number
-/// of six digits, so two lifetimes collide only about once in a million.
+/// Generations are counters, not times. Generations of different lifetimes are not comparable. Each
+/// lifetime starts at a random number of six digits, so two lifetimes collide only about once in a
+/// million.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Generation(u64);

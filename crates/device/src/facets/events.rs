@@ -8,7 +8,7 @@ use tokio_util::sync::CancellationToken;
 /// Waits of a device that observes more than [`Device::changed`](crate::Device::changed) reports.
 #[async_trait]
 pub trait Events: Send {
-    /// Waits until anything happened since the last return: a change, a request, a download, a
+    /// Waits until anything has happened since the last return: a change, a request, a download, a
     /// navigation. Returns false when `timeout` elapses first.
     ///
     /// # Errors

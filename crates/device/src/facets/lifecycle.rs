@@ -26,7 +26,7 @@ pub trait Lifecycle: Send {
         None
     }
 
-    /// Returns when reading ahead would save the next command a capture: the app changed since it
+    /// Waits until reading ahead would save the next command a capture: the app changed since it
     /// was last read and has become quiet.
     ///
     /// Never returns if the device does not read ahead or has no need to. Called while no command
@@ -51,7 +51,7 @@ pub trait Lifecycle: Send {
     }
 
     /// Marks the start of a command that may act. [`Traffic::requests`](crate::Traffic::requests)
-    /// and [`Traffic::downloads`](crate::Traffic::downloads) count from here.
+    /// and [`Traffic::downloads`](crate::Traffic::downloads) start from this point.
     fn act_begins(&mut self) {}
 
     /// Returns notices about the device itself since the last call, regardless of who acted: apps

@@ -27,7 +27,7 @@ impl ScriptValue {
 #[async_trait]
 pub trait Script: Send {
     /// Evaluates an expression in the app's own world and awaits the promise that it may return.
-    /// `None` when there is no value after `timeout`.
+    /// Returns `None` if there is no value after `timeout`.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED`, `INVALID_ARGS` with the exception that the expression threw, and the

@@ -57,7 +57,7 @@ pub struct EndedTab {
 }
 
 impl EndedTab {
-    /// Creates the end of a tab that was not the active one.
+    /// Describes the end of a tab that was not the active one.
     #[must_use]
     pub fn new(id: String, surface: SurfaceId, how: TabEndReason) -> Self {
         Self { id, surface, reason: how, active_tab: None }
