@@ -12,7 +12,7 @@ use stickpin_kernel::{Request, Result, Show, Spec, Target, Text};
 
 /// Sign in with an email address and a password.
 ///
-/// Waits until the app greets.
+/// Waits until the app shows a greeting.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct SignIn {
@@ -47,7 +47,7 @@ impl Command for SignIn {
     type Output = SignedIn;
 
     async fn run(self, cx: &mut Cx) -> Result<SignedIn> {
-        // Each of them checks its target, as if it were run on its own.
+        // Each command checks its target, as it does when run on its own.
         for (field, text) in [("label=Email", self.email), ("label=Password", self.password)] {
             let target: Target = field.parse()?;
             Fill { text: Some(text), ..Fill::new(target) }.run(cx).await?;

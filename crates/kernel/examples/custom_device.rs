@@ -111,7 +111,7 @@ fn node(role: Role, name: &str, id: u64) -> NodeSpec<'_> {
 
 impl Todo {
     /// Returns the whole UI: a row per task, with its title and the button that ends it. The title
-    /// is a text leaf: the kernel tells rows apart by the text in them. Three ids belong to a task.
+    /// is a text leaf: the kernel tells rows apart by the text in them. Each task has three ids.
     fn tree(&self) -> Result<Tree> {
         let built = || -> std::result::Result<Tree, TreeError> {
             let mut tree = TreeBuilder::new(self.info.grade);
@@ -251,8 +251,8 @@ mod tests {
         assert!(refused.message.starts_with("`tasks` of a todo device: \"many\""), "{refused}");
     }
 
-    /// Shows the list, lets somebody else change it, and presses "Done" of "Call Ada". Returns the
-    /// error, and the ids of the tasks that are left.
+    /// Shows the list, lets somebody else change it, and presses "Done" in the row "Call Ada".
+    /// Returns the error, and the ids of the tasks that are left.
     async fn press_after(change: impl FnOnce(&mut Vec<(u64, String)>)) -> (Option<ErrorCode>, Vec<u64>) {
         let (dir, tasks) = (tempfile::tempdir().unwrap(), Tasks::default());
         let host = Host::builder(dir.path()).provider(TodoProvider(tasks.clone())).build().unwrap();
@@ -286,7 +286,7 @@ mod tests {
 
     #[tokio::test]
     async fn task_with_another_title_is_refused() {
-        // The app reused the id, against its promise.
+        // The app reused the id, contrary to its promise.
         let rename = |tasks: &mut Vec<(u64, String)>| tasks[1].1 = "Fire Ada".to_owned();
         assert_eq!(press_after(rename).await, (Some(StaleRef), vec![10, 11, 12]));
     }

@@ -36,6 +36,6 @@ pub(crate) async fn main() -> Result<()> {
 
     shop.close().await?;
     host.shutdown().await;
-    // The state folder is now empty, except for what a crash would have left.
+    // The host has shut down: nothing in the state folder is needed any more.
     std::fs::remove_dir_all(&state_dir).map_err(|e| stickpin_kernel::io_error("remove", &state_dir, &e))
 }

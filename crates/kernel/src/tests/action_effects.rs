@@ -1,5 +1,5 @@
-//! The responses of a client's actions report what they replaced around its refs, even if they
-//! fail, and the next action does not report it again.
+//! The response to an action reports what the action replaced around the client's refs, even if it
+//! fails, and the next action does not report it again.
 
 use super::support::{Bench, text};
 use serde_json::json;
@@ -15,8 +15,7 @@ textbox "Airport" #5 popup controls=towns
 button "Book" #6
 "#;
 
-/// Types into the field that lists towns, and presses one; the text above them states each time
-/// what to do.
+/// Makes the field list towns once text is typed into it. The text above it states what to do next.
 fn lists_towns(b: &Bench) {
     let mut inputs = 0;
     let field = move |w: &mut crate::tests::fake::World| {

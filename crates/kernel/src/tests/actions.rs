@@ -153,7 +153,7 @@ async fn target_that_vanishes_under_the_pointer_is_stale() {
     assert_eq!(error.dispatched, Dispatched::No);
 
     let b = Bench::open(FORM).await;
-    // Rendered again with another node while it was being aimed at.
+    // The button is re-rendered with another node while it is being aimed at.
     b.fake.world().on_pointer = Some(Box::new(|w| w.replace("\"Continue\" #4", "\"Continue\" #40")));
     b.ok("press", json!({ "target": "@e3" })).await;
     assert_eq!(b.log(), ["press 40"]);
@@ -296,7 +296,7 @@ async fn a_question_warns_only_of_what_moved_on_before_it() {
         ("is", json!({ "predicate": "exists", "target": "@e3" })),
         ("is", json!({ "predicate": "enabled", "target": "@e3" })),
     ] {
-        // The app changes every time; its own capture is the first that sees it.
+        // The app changes every time; the command's own capture is the first to see the change.
         b.ok("snapshot", json!({})).await;
         b.fake.world().outline.push_str("text \"More\"\n");
         let r = b.ok(command, input.clone()).await;
@@ -358,7 +358,7 @@ async fn who_insists_presses_what_is_there_and_is_told() {
     // The input goes to whatever is there.
     assert_eq!(b.log(), ["press 5", "press -"]);
     b.fake.world().covered.clear();
-    // An open menu would only be closed: there is a more limited way.
+    // Forcing would only close an open menu, so the hint names a less drastic way to close it.
     b.fake.world().held = Some("the pop-up of button \"More\"".to_owned());
     let (_, r) = b.fails("press", json!({ "target": "@e3" })).await;
     let hint = r.error.unwrap().hint;
@@ -443,7 +443,7 @@ async fn element_replaced_between_capture_and_css_is_found() {
         assert!(text(&r).contains(answer), "{}", text(&r));
         assert_eq!(b.fake.world().captures, before + 2, "{command}");
     }
-    // What the browser does not find either is absent at once.
+    // An element that the browser does not find either is reported at once.
     let before = b.fake.world().captures;
     let (code, _) = b.fails("press", json!({ "target": "css=nothing" })).await;
     assert_eq!((code, b.fake.world().captures), ("ELEMENT_NOT_FOUND", before + 1));
@@ -567,7 +567,7 @@ async fn fill_with_autocompletion_reports_the_appended_text() {
     let said = text(&r);
     assert!(said.contains("value \"example.org\"") && said.contains("the app added \"ple.org\""), "{said}");
     assert!(said.contains("`key Delete` removes it"), "{said}");
-    // The text before it must be what was filled in.
+    // The text before the completion must be what was filled in.
     b.fake.world().format = Some(|_| "other".to_owned());
     let (code, _) = b.fails("fill", json!({ "target": "@e2", "text": "exam" })).await;
     assert_eq!(code, "FILL_MISMATCH");
@@ -694,7 +694,7 @@ async fn truncated_diff_names_the_rest_once() {
     assert!(text(&r).len() < 4_096 && text(&r).contains("\"Item 0\""), "{}", text(&r));
     assert!(text(&r).contains("more") && text(&r).contains("(snapshot -i)"), "{}", text(&r));
     assert_eq!(r.refs.unwrap().base, None, "nothing is renewed");
-    // The next change is reported by itself.
+    // The next change is reported alone.
     b.fake.world().on_input.insert(4, Box::new(|w| w.replace("\"Continue\"", "\"Continued\"")));
     let r = b.ok("press", json!({ "target": "@e3", "settle": true })).await;
     assert!(text(&r).contains("Continued") && !text(&r).contains("Item"), "{}", text(&r));
@@ -829,7 +829,7 @@ async fn keys_and_text_without_a_target_say_what_had_the_focus() {
     );
     let r = b.ok("type", json!({ "text": "x" })).await;
     assert!(text(&r).starts_with("typed into @e3 button \"Delete\""), "{}", text(&r));
-    // A space would press it.
+    // A space would press the button.
     let (_, r) = b.fails("type", json!({ "text": "x y" })).await;
     let e = r.error.unwrap();
     assert!(e.message.starts_with("the focus is on @e3 button \"Delete\""), "{}", e.message);

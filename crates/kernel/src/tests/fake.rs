@@ -48,15 +48,15 @@ const CAPABILITIES: &[Capability] = &[
 #[serde(rename_all = "camelCase", default)]
 #[allow(dead_code, reason = "declared for the kernel; only the lives are read")]
 pub(crate) struct FakeOptions {
-    /// Show it.
+    /// Show the window.
     headed: bool,
-    /// Use a running one.
+    /// Attach to a running app.
     attach: bool,
-    /// Apart from others.
+    /// Run on a private display.
     private: bool,
-    /// The size.
+    /// The size of the viewport.
     viewport: Option<Viewport>,
-    /// A folder to keep.
+    /// The profile folder to keep.
     #[schemars(extend("x-path" = "written"))]
     profile: Option<std::path::PathBuf>,
     /// How many lives it has.

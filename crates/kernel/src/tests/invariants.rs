@@ -89,7 +89,8 @@ async fn every_act_asks_for_its_element_again() {
     ];
     for (command, input) in acts {
         let b = Bench::open(PAGE).await;
-        // There was no capture since: only a query for the element itself can reveal it.
+        // There has been no capture since: only a query for the element itself can reveal the
+        // change.
         b.fake.world().replace("\"Buy\"", "\"Delete all\"");
         b.fake.world().replace("\"Note\"", "\"Password\"");
         let (code, r) = b.fails(command, input).await;

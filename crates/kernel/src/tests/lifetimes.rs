@@ -55,7 +55,7 @@ async fn failed_restore_leaves_the_turn_and_the_session_as_they_were() {
     verify(&ada);
 }
 
-/// What could not be opened must not be what the next restore opens.
+/// The next restore must not open an app that could not be opened.
 #[tokio::test(start_paused = true)]
 async fn failed_open_leaves_what_a_restore_opens() {
     let (ada, bob) = two().await;
@@ -84,7 +84,7 @@ async fn failed_open_leaves_what_a_restore_opens() {
     verify(&ada);
 }
 
-/// A session ends without its app as well: with its turn and its loans.
+/// A session without its app can be closed too; its turn and its loans end with it.
 #[tokio::test(start_paused = true)]
 async fn session_without_app_can_be_closed() {
     let (ada, bob) = two().await;

@@ -154,7 +154,7 @@ async fn an_act_that_an_app_ends_on_is_done_and_says_so() {
             None => assert_eq!(b.fails("press", input).await.0, "BACKEND_LOST"),
         }
         assert_eq!(b.log().len(), 1, "it was pressed");
-        // What was open is still gone.
+        // The app is gone in either case.
         while b.host.sessions() > 0 {
             tokio::task::yield_now().await;
         }

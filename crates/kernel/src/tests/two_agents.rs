@@ -191,7 +191,7 @@ async fn handoff_of_a_turn_that_was_taken_comes_back() {
     );
 }
 
-/// Two sessions would act on one app, each in its own turn.
+/// Otherwise two sessions would act on one app, each in its own turn.
 #[tokio::test(start_paused = true)]
 async fn app_that_another_session_has_is_not_opened_again() {
     let (ada, bob) = two().await;
@@ -225,7 +225,7 @@ async fn app_that_another_session_has_is_not_opened_again() {
     assert!(open(&bob, "fourth", attached).await.ok);
 }
 
-/// A session must not forget in its next lifetime what it must not do.
+/// A session keeps its denials in its next lifetime.
 #[tokio::test(start_paused = true)]
 async fn denials_outlive_the_lifetime_in_which_they_were_set() {
     let (ada, bob) = two().await;
@@ -284,7 +284,7 @@ async fn replies_about_the_turn_and_the_agent_have_what_the_next_step_needs() {
     assert_eq!(released.turns.iter().map(|held| held.turn_id).collect::<Vec<_>>(), [None]);
 }
 
-/// Which request for the turn an agent makes does not decide whether it learns what it was told.
+/// An agent gets its unread events whichever request for the turn it makes.
 #[tokio::test(start_paused = true)]
 async fn every_request_for_the_turn_returns_the_unread_events() {
     let (ada, bob) = two().await;

@@ -40,7 +40,7 @@ async fn command_does_not_wait_for_a_picture() {
     complete.send(()).expect("the viewer waits");
     let seen = frame.await.expect("a frame");
     assert!(seen.picture.is_some() && seen.outline.contains("Buy"), "{seen:?}");
-    // The frame is from before the press, so that the viewer asks for the next one at once.
+    // The frame is from before the press, so the viewer asks for the next one at once.
     let next = self::frame(&ada).await;
     assert_eq!(next.commands, seen.commands + 1);
 }
@@ -70,7 +70,7 @@ async fn console_error_outside_of_an_action_is_shown_to_viewers() {
     );
     assert_eq!(frame(&ada).await.console_errors, seen.console_errors);
 
-    // The errors before an action are in no receipt, those of the action are in nothing else.
+    // Errors before an action are in no receipt; errors of the action are only in its receipt.
     let toner = || Notice::ConsoleError { text: "no toner".into() };
     ada.fake.world().on_input.insert(3, Box::new(move |world| world.notices.push(toner())));
     let pressed = ada.ok("press", json!({ "target": "role=button label=Buy" })).await;

@@ -59,7 +59,7 @@ async fn a_field_that_scrolling_recycles_is_not_filled() {
 #[tokio::test(start_paused = true)]
 async fn a_form_acts_on_the_elements_that_it_checked() {
     let b = Bench::open("heading \"Order\" #2\ntextbox \"Name\" #5\ntextbox \"Street\" #6\n").await;
-    // The first field shows another one before the second.
+    // Filling the first field inserts another field before the second.
     b.fake.world().on_input.insert(
         5,
         Box::new(|w| w.replace("textbox \"Street\" #6", "textbox \"Card number\" #9\ntextbox \"Street\" #6")),
@@ -294,7 +294,7 @@ async fn a_list_that_hides_what_opened_it_is_chosen_from() {
                 b.ok("select", input).await;
                 assert_eq!(b.log(), ["press 5", "press 22"]);
             }
-            // Which of two options is meant is not guessed.
+            // `select` does not guess which of two options is meant.
             Err(expected) => {
                 let (code, _) = b.fails("select", input).await;
                 assert_eq!(code, expected);
@@ -385,7 +385,7 @@ async fn a_point_is_for_what_lies_on_top_in_the_picture() {
 async fn point_on_empty_screenshot_area_presses_no_new_element() {
     let b = Bench::open(ROWS).await;
     b.ok("screenshot", json!({})).await;
-    // 18 * 20 in the viewport; nothing is there in the screenshot.
+    // At y = 18 * 20 in the viewport, where the screenshot shows nothing.
     b.fake.world().replace("heading \"Inbox\" #2", "heading \"Inbox\" #2\nbutton \"Buy now\" #18");
     let (code, _) = b.fails("press", json!({ "target": "100,740" })).await;
     assert_eq!(code, "STALE_REF");

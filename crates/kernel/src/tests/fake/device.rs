@@ -11,7 +11,8 @@ use stickpin_tree::{Handle, Rect};
 #[derive(Debug)]
 pub(super) struct FakeDevice {
     pub(super) fake: Fake,
-    /// The default, elements only, safe to drop, and both.
+    /// The default device, one that reports only elements, one that is safe to drop, and one that
+    /// is both.
     pub(super) described: [DeviceInfo; 4],
     /// The guards of elements that were aimed at and have not received an input since.
     pub(super) guards: Vec<Guard>,
@@ -373,7 +374,7 @@ impl Lifecycle for FakeDevice {
             world.rests = false;
             world.log.push(format!("read ahead, watching {}", watch.len()));
         }
-        // The next command finds any error.
+        // The next command reports any error.
         let _ = self.fake.call("read_ahead").await;
     }
 
