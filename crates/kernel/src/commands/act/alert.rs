@@ -42,7 +42,7 @@ pub struct PendingDialog {
 pub struct AnsweredDialog {
     /// The dialog.
     pub dialog: Dialog,
-    /// Whether it was accepted.
+    /// Whether the dialog was accepted.
     pub accepted: bool,
 }
 

@@ -45,7 +45,7 @@ pub struct Events {
     /// By default `any`, or `self` with --wait.
     #[schemars(extend("x-placeholder" = "WHO"))]
     pub target: Option<String>,
-    /// Only events of this agent.
+    /// Only events from this agent.
     #[schemars(extend("x-placeholder" = "AGENT"))]
     pub from: Option<String>,
     /// Only these kinds, such as `message,turn_assigned`.
@@ -83,7 +83,7 @@ pub struct MsgRecv {
     pub timeout: Option<u64>,
     /// Maximum number of messages (default 50, with --wait 500).
     pub limit: Option<usize>,
-    /// Only messages of this agent.
+    /// Only messages from this agent.
     #[schemars(extend("x-placeholder" = "AGENT"))]
     pub from: Option<String>,
     /// Start where your last response with --resume ended.

@@ -231,7 +231,7 @@ pub(super) fn screen(cx: &Cx, session: &SessionAuthority) -> Option<HandoffUi> {
     })
 }
 
-/// Returns a text of at most `most` bytes; a longer one ends with `…`.
+/// Truncates a text to at most `most` bytes; a truncated text ends with `…`.
 fn excerpt(text: &str, most: usize) -> String {
     if text.len() <= most {
         return text.to_owned();

@@ -98,7 +98,7 @@ pub struct TurnKickOutput {
     pub session: String,
     /// Whether the member held the turn.
     pub was_owner: bool,
-    /// Whether the turn was reserved for it.
+    /// Whether the turn was reserved for the member.
     pub was_reserved: bool,
 }
 

@@ -128,8 +128,8 @@ impl Command for MsgSend {
         let (session, who) = authority::require(cx)?;
         let hint = if self.interrupt { MessageHint::Interrupt } else { MessageHint::Normal };
         let redactor = authority::redactor(cx);
-        // A caller that is not a member may still be a member of a peer session, and speaks for
-        // that one.
+        // A caller that is not a member may still be a member of a peer session, and then speaks
+        // for that session.
         let from = cx.host.config.coordinator.as_ref().and_then(|c| c.peer_through(&who, session.name()));
         let (to, body) = (&self.to, self.body.join(" "));
         let sent = Talk(&session).send(&who, from, to, body, hint, &redactor)?;

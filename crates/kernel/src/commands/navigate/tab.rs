@@ -27,7 +27,7 @@ pub struct TabNew {
     /// The address to open; by default an empty page.
     #[schemars(extend("x-positional" = 0, "x-opens" = true))]
     pub url: Option<String>,
-    /// Print its first snapshot, as `snapshot -i` does.
+    /// Print the first snapshot of the tab, as `snapshot -i` does.
     #[schemars(extend("x-short" = "i"))]
     pub interactive: bool,
 }
@@ -42,7 +42,7 @@ pub struct TabSwitch {
     /// The tab id, such as `t2`.
     #[schemars(extend("x-positional" = 0))]
     pub id: String,
-    /// Print a snapshot of it, as `snapshot -i` does.
+    /// Print a snapshot of the tab, as `snapshot -i` does.
     #[serde(default)]
     #[schemars(extend("x-short" = "i"))]
     pub interactive: bool,

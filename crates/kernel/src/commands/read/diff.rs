@@ -5,7 +5,7 @@ use crate::observe::changes::{self, Changes};
 
 /// Print what changed in the app since your last full snapshot.
 ///
-/// Refs that it does not list are still current, unless the diff was truncated.
+/// Refs that the diff does not list are still current, unless the diff was truncated.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct DiffSnapshot {

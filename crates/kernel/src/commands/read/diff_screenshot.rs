@@ -6,7 +6,7 @@ use crate::picture::image::{Format, Image};
 use std::path::PathBuf;
 use stickpin_device::ScreenshotRequest;
 
-/// The default tolerance per color channel. Edges of letters are not drawn identically twice.
+/// The default tolerance per color channel. The edges of letters are not always drawn identically.
 const DEFAULT_TOLERANCE: u8 = 8;
 
 /// Compare two pictures, or a picture with the app as it is now, pixel by pixel.

@@ -35,7 +35,7 @@ pub struct Get {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Property {
-    /// The text in it.
+    /// The text inside the element.
     Text,
     /// The value of a field.
     Value,
@@ -45,26 +45,26 @@ pub enum Property {
     Role,
     /// All attributes of the platform.
     Attrs,
-    /// Where it is, in pixels of the viewport.
+    /// The bounding box, in viewport pixels.
     Box,
-    /// Its states, in the words of a snapshot.
+    /// The states, in the words of a snapshot.
     State,
-    /// Its HTML, or what the platform has instead.
+    /// The HTML, or what the platform has instead.
     Html,
 }
 
-/// A value, possibly cut.
+/// A value, possibly truncated.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ValueOutput {
     /// The value.
     pub value: Value,
-    /// How much was cut off, if anything.
+    /// How much was truncated, if anything.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<Truncation>,
 }
 
-/// The sizes of a value that was cut.
+/// The sizes of a truncated value.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Truncation {

@@ -6,10 +6,10 @@ use stickpin_tree::{DEFAULT_MAX_BYTES, Heading, Markdown, NodeId, SectionError, 
 
 /// Print the page, or the content of one element, as Markdown.
 ///
-/// Headings, paragraphs, lists, tables, code and quotes; links are numbered and listed once at the
-/// end, controls are printed in brackets, worded as in a snapshot. The text has no refs; `snapshot`
-/// and `find` print them. A line that begins with `[…` is not part of the page and says what was
-/// omitted.
+/// Keeps headings, paragraphs, lists, tables, code and quotes. Links are numbered and listed once
+/// at the end; controls are printed in brackets, worded as in a snapshot. The text has no refs;
+/// `snapshot` and `find` print them. A line that begins with `[…` is not part of the page and says
+/// what was omitted.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Read {

@@ -1,4 +1,4 @@
-//! `screenshot`: takes a screenshot, optionally with refs drawn into it.
+//! `screenshot`: takes a screenshot, optionally with refs drawn on it.
 
 use crate::act::points;
 use crate::commands::prelude::*;

@@ -12,7 +12,7 @@ const MAX_TEXT: usize = 256 << 10;
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WatchTree {
-    /// The content of the tree, as the record of the tree names it.
+    /// The id of the content of the tree, as in the log record of the tree.
     pub blob: String,
     /// The size of the content in bytes.
     pub bytes: u64,
@@ -38,7 +38,7 @@ impl Command for WatchTree {
         let (session, _) = authority::require(cx)?;
         let id = BlobId::parse(&self.blob).map_err(|e| Error::invalid_args(e.to_string()))?;
         let blob = BlobRef { blob: id, bytes: self.bytes };
-        // On a thread that no command uses: a tree can be megabytes in size.
+        // Read on a thread that no command uses: a tree can be megabytes in size.
         let read = tokio::task::spawn_blocking(move || stored_tree(&session, &blob)).await;
         let text = read.map_err(|e| Error::internal(format!("the stored tree cannot be read: {e}")))??;
         let is_cut = text.as_ref().is_some_and(|text| text.len() > MAX_TEXT);

@@ -32,9 +32,9 @@ pub struct Batch {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Step {
-    /// Its name: `press`, `get title`.
+    /// The name of the command: `press`, `get title`.
     pub command: String,
-    /// Its arguments.
+    /// The arguments by name.
     #[serde(default)]
     pub input: Map<String, Value>,
 }
@@ -93,7 +93,7 @@ impl Command for Batch {
     };
     type Output = BatchOutput;
 
-    /// Reports `Reads` only if every step reads.
+    /// Returns `Reads` only if every step reads.
     fn effect(input: &Map<String, Value>, commands: &CommandTable) -> Effect {
         let steps = input.get("steps").and_then(Value::as_array);
         let command = |step: &Value| step["command"].as_str().and_then(|name| commands.find(name));

@@ -27,7 +27,7 @@ pub struct CapabilitiesOutput {
 pub struct PlatformCapabilities {
     /// The kind of device, the word before the colon in `open`.
     pub kind: String,
-    /// The capabilities, in the order of the list.
+    /// All capabilities, in the order of [`Capability::ALL`].
     pub capabilities: Vec<CapabilitySupport>,
     /// The options of `open` that its devices read.
     pub options: Vec<OpenOption>,

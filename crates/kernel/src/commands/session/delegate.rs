@@ -22,7 +22,7 @@ pub struct SessionSpawn {
     /// What to lend: `act:*`, `observe:target=checkout`, `act:*,origins=https://shop.test`.
     #[schemars(length(min = 1), extend("x-placeholder" = "RULE"))]
     pub lend: Vec<String>,
-    /// The agent that becomes its first member.
+    /// The agent that becomes the child's first member.
     #[schemars(extend("x-placeholder" = "ID"))]
     pub agent: Option<String>,
     /// Seconds after which the loan ends automatically.

@@ -8,14 +8,14 @@ use stickpin_device::Check;
 
 /// Check everything that `open` needs on this machine, and print how to fix what is missing.
 ///
-/// Exits 1 when a check failed.
+/// Exits with 1 if a check fails.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Doctor {}
 
 /// Check the state directory: its disk, and the metadata and every record of all sessions.
 ///
-/// Changes nothing. Exits 1 when a check failed.
+/// Changes nothing. Exits with 1 if a check fails.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DoctorState {}
@@ -31,7 +31,7 @@ pub struct Findings {
 }
 
 impl Findings {
-    /// Returns the findings of checks.
+    /// Creates the findings from checks.
     #[must_use]
     pub fn new(checks: Vec<Check>) -> Self {
         let status = if checks.iter().all(|check| check.ok) { "ok" } else { "findings" };
@@ -96,7 +96,7 @@ impl Command for DoctorState {
         let mut checks = vec![Check::new("state directory", !full, found, fix)];
         // Reads every log.
         let sessions = tokio::task::spawn_blocking(move || check_sessions(&coordinator)).await;
-        checks.extend(sessions.map_err(|e| Error::internal(format!("the check stopped: {e}")))??);
+        checks.extend(sessions.map_err(|e| Error::internal(format!("the session check failed: {e}")))??);
         Ok(Findings::new(checks))
     }
 }
@@ -107,7 +107,7 @@ fn check_sessions(coordinator: &Coordinator) -> Result<Vec<Check>> {
     for name in coordinator.names()? {
         let listed = coordinator.listed(&name, None, &BTreeSet::new());
         let unreadable = matches!(listed.state, ListedState::Corrupt | ListedState::Missing);
-        // What is known to be damaged is checked again, which yields the line to repair.
+        // A log that is known to be damaged is checked again, which yields the line to repair.
         let is_damaged = listed.diagnostics.iter().any(|found| found == ErrorCode::LogCorrupt.name());
         if !is_damaged && (unreadable || !listed.diagnostics.is_empty()) {
             let found = match listed.restore.and_then(|restore| restore.reason) {

@@ -30,9 +30,9 @@ pub struct LogMigrate {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionGcOutput {
-    /// The sessions, or those that would be removed with `print`.
+    /// The sessions, or with `print` those that would be removed.
     pub removed: Vec<Dormant>,
-    /// Whether they are still there.
+    /// Whether the sessions were only listed and not removed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub printed: bool,
 }

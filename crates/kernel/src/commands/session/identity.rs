@@ -1,5 +1,5 @@
-//! `identity link`, `doctor identity`: make the shell and the MCP server of one agent the same
-//! agent.
+//! `identity link`, `doctor identity`: make a shell and an MCP server the same agent, and check
+//! that they are.
 
 use crate::commands::prelude::*;
 use crate::commands::session::doctor::show_check;
@@ -11,7 +11,8 @@ use stickpin_session::agent::{EnvAge, Resolution};
 /// Link an MCP connection to the agent of a shell, with a one-time code.
 ///
 /// Without a code, it prints one that is valid for two minutes. Pass that code to the same command
-/// over MCP. Needed only where one harness process serves several agents, or hides which one asks.
+/// over MCP. Needed only where one harness process serves several agents, or hides which one is
+/// calling.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct IdentityLink {
@@ -38,7 +39,7 @@ pub struct IdentityLinkOutput {
 
 /// Check that the MCP servers of this harness run as the same agent as this command.
 ///
-/// Exits 1 when one of them runs as another agent.
+/// Exits with 1 if one of them runs as another agent.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DoctorIdentity {}
@@ -84,7 +85,7 @@ impl Command for IdentityLink {
             )
             .hint("run the command over MCP; `stickpin whoami` shows the agent of this shell")),
             (None, _) if cx.caller.evidence.env_age == EnvAge::Spawn => Err(Error::invalid_args(
-                "an MCP connection is linked with the code of a shell",
+                "an MCP connection is linked with a code from a shell",
             )
             .hint("run `stickpin identity link` in the agent's shell, then pass the code that it prints")),
             (None, _) => {

@@ -223,7 +223,7 @@ impl Open {
     ) -> Result<OpenOutput> {
         match self.navigate(cx).await {
             Err(e) if e.code == ErrorCode::BackendLost => {
-                // The next commands are in the next lifetime.
+                // The next commands belong to the next lifetime.
                 authority::end(cx, Some(&e), None);
                 cx.warn(format!("{}: a new lifetime begins, and earlier refs have ended.", e.message));
                 // The recording continues in the new lifetime.
@@ -272,8 +272,8 @@ impl Open {
     /// Applies the options that can change while the session is open.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS`, which names `--relaunch` for an option that cannot change. Nothing
-    /// is then changed.
+    /// Returns `INVALID_ARGS`, which names `--relaunch` for an option that cannot change. In that
+    /// case nothing is changed.
     async fn apply(&self, cx: &mut Cx) -> Result<()> {
         let profile = self.profile_folder(cx)?;
         let live = cx.open_session()?;
@@ -312,12 +312,11 @@ impl Open {
         Ok(())
     }
 
-    /// Starts the app in a new lifetime, whose beginning is in the log before the app starts. With
-    /// a limit, an app that takes longer is ended. `given` are the arguments as the caller gave
-    /// them.
+    /// Starts the app in a new lifetime, whose beginning is logged before the app starts. With a
+    /// limit, an app that takes longer is ended. `given` are the arguments as the caller gave them.
     ///
     /// # Errors
-    /// Returns `DEVICE_IN_USE` if another session has the app or the profile, errors of the log,
+    /// Returns `DEVICE_IN_USE` if another session has the app or the profile, errors from the log,
     /// and those of the device.
     pub(super) async fn launch(
         &self,

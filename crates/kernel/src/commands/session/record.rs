@@ -165,7 +165,7 @@ pub(crate) async fn check_out_if_open(cx: &mut Cx) -> Result<()> {
 /// Starts a recording.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` when the session is already being recorded, and errors of the log.
+/// Returns `INVALID_ARGS` when the session is already being recorded, and errors from the log.
 pub(crate) fn start_recording(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bool) -> Result<()> {
     let live = cx.open_session()?;
     if live.recorder.is_some() {
@@ -244,7 +244,7 @@ pub(crate) fn warn_unsaved(cx: &mut Cx) {
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` when something else is being recorded or the script has no such line, and
-/// errors of the log.
+/// errors from the log.
 fn start_repair(cx: &mut Cx, file: &Path, text: &str, repair: RepairStarted) -> Result<()> {
     if cx.open_session()?.recorder.as_ref().is_none_or(|recorder| !recorder.repairs_scripts()) {
         start_recording(cx, None, false)?;
@@ -284,7 +284,7 @@ fn current_recording(cx: &mut Cx) -> Result<Recording> {
     if let Ok(live) = cx.open_session()
         && let Some(recorder) = &live.recorder
     {
-        // The log contains the texts of scripts without secrets.
+        // The log stores the texts of scripts with secrets redacted.
         for repair in &mut recording.repairs {
             if let Some(text) = recorder.script_text(&repair.file) {
                 text.clone_into(&mut repair.text);
@@ -294,10 +294,10 @@ fn current_recording(cx: &mut Cx) -> Result<Recording> {
     Ok(recording)
 }
 
-/// Ends the recording, if one is in progress. `written` states that its script was written.
+/// Ends the recording, if one is in progress. `written` states whether its script was written.
 ///
 /// # Errors
-/// Returns errors of the log; the recording then continues.
+/// Returns errors from the log; the recording then continues.
 pub(crate) fn end_recording(cx: &mut Cx, written: bool) -> Result<()> {
     if let Some(log) = recording_log(cx)?
         && log.is_in_progress()
@@ -314,10 +314,10 @@ pub(crate) fn end_recording(cx: &mut Cx, written: bool) -> Result<()> {
 static CLOSE_COMMAND: CommandDefinition = CommandDefinition::of::<Close>(Close::SPEC);
 
 /// Writes the script and ends the recording. When writing fails, the recording continues. `closes`
-/// states that the session ends too.
+/// states whether the session ends too.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` when nothing is being recorded, `IO`, `STORAGE_FULL`, and errors of the
+/// Returns `INVALID_ARGS` when nothing is being recorded, `IO`, `STORAGE_FULL`, and errors from the
 /// log.
 pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>, closes: bool) -> Result<RecordStopOutput> {
     let script_writer = cx.host.config.script_writer.clone();

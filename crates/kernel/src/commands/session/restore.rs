@@ -14,7 +14,7 @@ use stickpin_tree::bare_url;
 /// The maximum time until the app is open again.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// How long an open app may take to respond before it counts as lost.
+/// How long to wait for an open app to respond. A slower app does not count as lost.
 const PROBE: Duration = Duration::from_millis(500);
 
 /// Reopen a session whose app was lost to a kill, a crash or a reboot.
@@ -37,7 +37,7 @@ pub struct SessionRestoreOutput {
     pub action: String,
     /// The session.
     pub session: String,
-    /// The number of its lifetime, from 1.
+    /// The number of the lifetime, from 1.
     pub lifetime: u32,
     /// The app that was started.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -45,7 +45,7 @@ pub struct SessionRestoreOutput {
     /// What could not be restored from the previous lifetime.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub lost: Vec<String>,
-    /// The child sessions that it spawned.
+    /// The child sessions that the session spawned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<ListedChild>,
 }

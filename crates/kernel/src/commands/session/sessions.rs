@@ -103,16 +103,16 @@ pub struct SessionEntry {
     /// The holder of the turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnSummary>,
-    /// The session whose app it shares.
+    /// The session whose app this session shares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// The child sessions that it spawned.
+    /// The child sessions that the session spawned.
     #[serde(default, skip_serializing_if = "ListedChildren::is_empty")]
     pub children: ListedChildren,
-    /// The rules of the scope that it has lent to them.
+    /// The rules of the scope that the session has lent to its children.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scope_delegated: Vec<String>,
-    /// The other sessions that it sees.
+    /// The other sessions that this session sees.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub peers: BTreeSet<String>,
     /// Whether the session can be reopened, if it is not open.
@@ -125,7 +125,7 @@ pub struct SessionEntry {
     /// (`session show`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Box<SessionMeta>>,
-    /// Where to see what was done in it (`--evidence`).
+    /// Where to see what was done in the session (`--evidence`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<SessionEvidence>,
 }
@@ -136,7 +136,7 @@ pub struct SessionEntry {
 pub struct Reachability {
     /// Whether the app is open and its process, if it has one, is running.
     pub reachable: bool,
-    /// When that was looked up; absent if the app is not open.
+    /// When this was checked; absent if the app is not open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub probed_at: Option<Timestamp>,
     /// Whether the app is `idle`, `busy` with a command, or `closing`.

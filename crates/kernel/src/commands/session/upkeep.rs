@@ -24,7 +24,7 @@ pub struct SessionPolicy {
 
 /// Rebuild the metadata of a session from its log. Only a person can run it.
 ///
-/// For a session whose metadata was removed or is damaged. Its turn is idle afterwards.
+/// Use this for a session whose metadata was removed or is damaged. Its turn is idle afterwards.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionAdopt {

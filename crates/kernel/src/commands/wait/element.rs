@@ -31,7 +31,7 @@ pub struct WaitAbsent {
 }
 
 impl Wait {
-    /// Waits at most ten seconds.
+    /// Creates a wait of at most ten seconds.
     #[must_use]
     pub fn new(target: impl Into<Target>) -> Self {
         Self { target: target.into(), timeout: default_timeout() }

@@ -167,7 +167,7 @@ impl Command for WaitStable {
                 ))
                 .details(serde_json::json!({ "still": still })));
             }
-            // Ended early because another command waits for the session.
+            // The wait ended early because another command is waiting for the session.
             cx.yield_checkout().await?;
         }
     }

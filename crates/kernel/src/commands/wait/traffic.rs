@@ -76,7 +76,7 @@ pub struct RequestOutput {
     pub method: String,
     /// The address.
     pub url: String,
-    /// The status of the answer; absent when the request failed.
+    /// The status of the response; absent when the request failed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub status: Option<u16>,
     /// The reason for a failed request.
@@ -220,7 +220,7 @@ impl Command for WaitDownload {
 /// requested.
 ///
 /// # Errors
-/// Returns `TIMEOUT` when there is none in time, and `IO` when the download failed or the file
+/// Returns `TIMEOUT` when none completes in time, and `IO` when the download failed or the file
 /// cannot be copied.
 pub(crate) async fn wait_download(
     cx: &mut Cx,

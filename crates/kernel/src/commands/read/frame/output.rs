@@ -24,7 +24,7 @@ pub struct WatchFrameOutput {
     pub boxes: Vec<FrameBox>,
     /// The outline of the app.
     pub outline: String,
-    /// The dialog that the app waits for, in words. There is no screenshot then.
+    /// The dialog that the app is waiting on, in words. There is no screenshot while it is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialog: Option<String>,
     /// The number of commands that ran before the frame.

@@ -16,7 +16,7 @@ use stickpin_tree::{IdentityGrade, NodeRef, Tree};
 /// The maximum number of attempts to take a picture during which nothing moves.
 const MAX_ROUNDS: usize = 2;
 
-/// A picture, and what viewers need of it.
+/// A picture with its hash, encoded for viewers.
 #[derive(Debug)]
 pub(super) struct Shot {
     pub(super) picture: LivePicture,
@@ -108,7 +108,7 @@ async fn read(cx: &mut Cx) -> Result<Arc<Tree>> {
     capture::capture_against_stored(cx).await.map(|(tree, _)| tree)
 }
 
-/// Returns whether a person who knows one node would take the other for it.
+/// Returns whether a person would take one node for the other.
 pub(super) fn reads_same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     a.role() == b.role() && a.name() == b.name()
 }

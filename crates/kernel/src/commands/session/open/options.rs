@@ -40,7 +40,7 @@ impl Open {
             let value = match &value {
                 Value::String(path) if field.is_path => {
                     serde_json::to_value(&*cx.resolve_path(&PathArg::from(path.as_str()))?).map_err(|_| {
-                        Error::invalid_args(format!("the path of {} is not text", option_spelling(&name)))
+                        Error::invalid_args(format!("the path of {} is not UTF-8", option_spelling(&name)))
                     })?
                 }
                 Value::String(text) => parse_value(&field.kind, text),

@@ -25,7 +25,7 @@ impl From<ContextRule> for ContextPolicy {
     }
 }
 
-/// How strict to be.
+/// How to treat refs that are alive but unproven.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum StaleRefs {
