@@ -40,7 +40,7 @@ const GUARD_RETRY: Duration = Duration::from_millis(250);
 /// # Errors
 /// Returns `STALE_REF`, `REF_NOT_FOUND`, `ELEMENT_NOT_FOUND` or `AMBIGUOUS_MATCH` when the target
 /// does not resolve, `ELEMENT_DISABLED`, `ELEMENT_COVERED` or `ELEMENT_OFFSCREEN` when a guard
-/// fails, and errors of the device.
+/// fails, and errors from the device.
 pub(crate) async fn wait_actionable(
     cx: &mut Cx,
     target: &Target,
@@ -124,13 +124,14 @@ async fn locate_aim_and_guard(
                 }
                 cx.warn(format!("{unchecked}."));
             }
-            // The device's note belongs to the element in the state that the device reported.
+            // The device's ticket belongs to the element in the state that the device reported.
             let ticket = prepared.ticket;
             let told = prepared
                 .located
                 .map(|told| CurrentElement { ticket, ..CurrentElement::of(place.handle, told) });
-            // Scrolling or the pointer may have changed the element or had it re-rendered, as
-            // recycled rows are. Only an element that was both judged and aimed at is acted on.
+            // Scrolling or the pointer may have changed the element or caused a re-render, as
+            // happens with recycled rows. Only an element that was both judged and aimed at is
+            // acted on.
             (found, place) = locate::locate_and_judge(cx, target, found, told, opts).await?;
             check_enabled(cx, &place, &found, opts)?;
             if ready.handle != Some(place.handle) {
@@ -192,8 +193,7 @@ fn check_enabled(
     check_node_enabled(cx, place.tree.node(place.node), &found.describe(), opts)
 }
 
-/// Fails when a node is disabled, unless the input is forced. For nodes that are not targets
-/// themselves.
+/// Fails when a node, which need not be a target, is disabled, unless the input is forced.
 pub(crate) fn check_node_enabled(
     cx: &mut Cx,
     node: NodeRef<'_>,
@@ -209,7 +209,7 @@ pub(crate) fn check_node_enabled(
         return Ok(());
     }
     Err(disabled.hint(
-        "enable it first, or use `--timeout MS` to wait until it is enabled or `--force` to act on it anyway",
+        "enable it first, use `--timeout MS` to wait until it is enabled, or use `--force` to act on it anyway",
     ))
 }
 

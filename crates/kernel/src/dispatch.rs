@@ -67,7 +67,8 @@ impl Request {
         self.timeout_ms.map_or_else(own, Duration::from_millis).saturating_add(GRACE)
     }
 
-    /// Returns whether a client repeats this request when the daemon ends while the command runs.
+    /// Returns whether a client repeats this request if the daemon exits while the command is
+    /// running.
     #[must_use]
     pub fn reconnects(&self) -> bool {
         registry::find(&self.command).is_some_and(|entry| entry.spec.reconnects)
@@ -89,7 +90,7 @@ impl Host {
     }
 
     /// Runs one command as [`Self::call`] does, and sends its id to `begun` as soon as its
-    /// beginning is in the session log. A command without a record sends nothing.
+    /// beginning is in the session log. Sends nothing for a command that is not logged.
     pub async fn call_reporting(
         &self,
         request: Request,
@@ -175,7 +176,7 @@ impl Host {
     }
 }
 
-/// Counts a command as running until it is dropped, even by a panic.
+/// Counts a command as running until this guard is dropped, even by a panic.
 struct RunningCount<'h>(&'h Host);
 
 impl<'h> RunningCount<'h> {
@@ -194,9 +195,9 @@ impl Drop for RunningCount<'_> {
 /// The time limits of a running command.
 #[derive(Debug, Clone, Copy)]
 struct RunDeadlines {
-    /// When the caller must get a response.
+    /// The time within which the caller must get a response.
     answer: Duration,
-    /// When an input in progress counts as hung.
+    /// The time after which an input in progress counts as hung.
     hung: Duration,
 }
 
@@ -263,7 +264,8 @@ async fn stop(closing: &mut watch::Receiver<CancellationToken>, until: Instant) 
         tokio::select! {
             () = tokio::time::sleep_until(until) => return AbandonReason::Late,
             () = closed.cancelled() => return AbandonReason::Closed,
-            // The command entered or left a session. The caller of this function notices its end.
+            // The command entered or left a session. If it ended, the caller of this function
+            // notices.
             entered = closing.changed() => if entered.is_err() { std::future::pending().await },
         }
     }

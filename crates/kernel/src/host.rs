@@ -29,14 +29,14 @@ use stickpin_session::{InMemoryNumbers, Ladder, NumberSource};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// The folder of a state directory that contains the folder of each lifetime: a profile, sockets, a
-/// home.
+/// The folder of a state directory that contains one folder per lifetime, with its profile, sockets
+/// and home.
 pub const LIVE: &str = "live";
 
 /// The maximum number of remembered endings, which tell the next command why its session is gone.
 const MAX_ENDINGS: usize = 64;
 
-/// Creates the source of ref numbers for a session name.
+/// A function that creates the source of ref numbers for a session name.
 pub(crate) type NumberSources = Arc<dyn Fn(&str) -> Result<Box<dyn NumberSource>> + Send + Sync>;
 
 /// The configuration of a host. The kernel reads the clock and randomness only through it.
@@ -57,7 +57,7 @@ pub(crate) struct HostConfig {
     /// The coordinator, which decides who may act on a session and keeps its log. Without one,
     /// every caller may act.
     pub(crate) coordinator: Option<Coordinator>,
-    /// The agents that call, and their connections. Without it, agents are not linked.
+    /// The calling agents and their connections. If `None`, agents are not linked.
     pub(crate) identities: Option<Arc<dyn Identities>>,
     /// Converts recordings to scripts.
     pub(crate) script_writer: Arc<dyn ScriptWriter>,
@@ -100,7 +100,7 @@ pub(crate) struct HostInner {
     endings: Mutex<IndexMap<String, Error>>,
     pub(crate) running: AtomicUsize,
     /// Held from the moment when `open` checks that no other session has the app until its own
-    /// session is on record.
+    /// session is recorded.
     pub(crate) opening: Mutex<()>,
     /// Keeps the logs of recorded sessions if the configuration has no coordinator. Opened when the
     /// first recording begins or is read.
@@ -192,12 +192,12 @@ impl HostInner {
         self.lock_slots().values().cloned().collect()
     }
 
-    /// Returns whether `slot` is still the session of its name.
+    /// Returns whether `slot` is still the session under its name.
     pub(crate) fn is_open(&self, slot: &Arc<SessionSlot>) -> bool {
         self.lock_slots().get(&slot.name).is_some_and(|d| Arc::ptr_eq(d, slot))
     }
 
-    /// Returns the session of a name, and whether it was created by this call.
+    /// Returns the session with a name, and whether this call created it.
     pub(crate) fn slot_or_new(self: &Arc<Self>, name: &str, owner: &str) -> (Arc<SessionSlot>, bool) {
         let mut slots = self.lock_slots();
         if let Some(slot) = slots.get(name) {
@@ -243,7 +243,7 @@ impl HostInner {
     /// Closes a session: stops running commands and fails queued ones.
     ///
     /// # Errors
-    /// Returns errors of shutting down the device; the session is closed nevertheless.
+    /// Returns errors from shutting down the device; the session is closed nevertheless.
     pub(crate) async fn close(&self, slot: &Arc<SessionSlot>) -> Result<()> {
         self.remove(slot);
         slot.closing.cancel();
@@ -307,7 +307,7 @@ async fn clean_up(host: Weak<HostInner>, slot: Weak<SessionSlot>, end: TaskEnd) 
     if let (Some(coordinator), true) = (&host.config.coordinator, closed)
         && let Err(e) = coordinator.close(&slot.name).await
     {
-        tracing::warn!(session = slot.name, "cannot write the close of the session to its log: {e}");
+        tracing::warn!(session = slot.name, "cannot log that the session was closed: {e}");
     }
     if let Some(Err(e)) = match live {
         Some(live) => Some(live.close().await),

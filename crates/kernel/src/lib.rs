@@ -1,7 +1,7 @@
 //! Drives apps, web pages and anything else with a [`Provider`](stickpin_device::Provider), and
 //! never acts on the wrong element without saying so.
 //!
-//! A [`Host`] holds sessions, each on one open app. A [`Session`] runs commands there:
+//! A [`Host`] holds sessions, each with one open app. A [`Session`] runs commands on its app:
 //!
 //! ```
 //! use stickpin_backend_sim::SimProvider;

@@ -110,7 +110,7 @@ pub(crate) fn record_question_targets(
     cx.envelope.recorded_targets.extend(named);
 }
 
-/// Returns whether a query contains the content of a field that hides it.
+/// Returns whether an argument of a query is the content of a field that hides it.
 fn tells_secret(cx: &mut Cx, entry: &'static Entry, input: &Map<String, Value>) -> bool {
     let Ok(tree) = cx.tree() else { return false };
     let hidden = tree.nodes().filter(|n| n.is(States::PROTECTED) && !n.value().is_empty());
@@ -126,8 +126,7 @@ fn focus_is_secret(cx: &mut Cx) -> bool {
     tree.is_some_and(|tree| tree.nodes().any(|n| n.is(States::FOCUSED) && n.is(States::PROTECTED)))
 }
 
-/// Returns the step that a successful command contributes to the recording of its session, if there
-/// is one.
+/// Returns the step that a successful command contributes to the recording of its session, if any.
 pub(crate) fn step(
     cx: &mut Cx,
     entry: &'static Entry,
@@ -181,6 +180,6 @@ pub(crate) fn step(
 /// Warns that a step is not in the log.
 pub(crate) fn warn_unlogged(cx: &mut Cx, e: &Error) {
     cx.warn(format!(
-        "The recording could not be saved to disk: {e}. It will be lost if the session is lost before record stop."
+        "The recording could not be saved to disk: {e}. It will be lost if the session is lost before `stickpin record stop` runs."
     ));
 }

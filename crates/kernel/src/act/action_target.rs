@@ -10,7 +10,8 @@ use stickpin_tree::{Handle, NodeRef, States, Tree};
 pub(crate) enum Actionability {
     /// The pointer is on the target and would hit it: hovers, drags.
     Pointer,
-    /// The pointer would hit the target, or the device's own mechanism for a plain press would.
+    /// The pointer would hit the target, or the device's own mechanism for plain presses reaches
+    /// it.
     Press { plain: bool },
     /// The target is in view and could be hit: fill, select.
     InView,

@@ -1,4 +1,4 @@
-//! Brings an element to where an input reaches it.
+//! Brings an element to where input can reach it.
 
 use crate::act::action_target::Actionability;
 use crate::act::locate::CurrentElement;
@@ -12,7 +12,7 @@ use stickpin_tree::Handle;
 /// caller judges the result.
 ///
 /// # Errors
-/// Returns errors of the device.
+/// Returns errors from the device.
 pub(super) async fn prepare(
     cx: &mut Cx,
     place: &CurrentElement,

@@ -27,7 +27,7 @@ const MAX_NAMED_OPTIONS: usize = 10;
 /// An option that was found in a list.
 struct OptionMatch {
     name: String,
-    /// The option to press; `None` when a press would deselect it.
+    /// The option to press; `None` when it is already selected and needs no press.
     press: Option<Ref>,
     /// Whether the option was selected before.
     was_selected: bool,
@@ -392,9 +392,9 @@ fn missing(tree: &Tree, options: &[NodeId], list: &ActionTarget, option: &str) -
     let names: Vec<String> =
         options.iter().take(MAX_NAMED_OPTIONS).map(|&o| quote(tree.node(o).name())).collect();
     let there = match options.len().checked_sub(MAX_NAMED_OPTIONS) {
-        _ if names.is_empty() => "no options appeared".to_owned(),
-        Some(more @ 1..) => format!("the options are {} and {more} more", names.join(", ")),
-        _ => format!("the options are {}", names.join(", ")),
+        _ if names.is_empty() => "no options appeared; run `stickpin snapshot -i` to see the list".to_owned(),
+        Some(more @ 1..) => format!("choose one of: {} and {more} more", names.join(", ")),
+        _ => format!("choose one of: {}", names.join(", ")),
     };
     Error::element_not_found(format!("{} has no option {}", list.description, quote(option)))
         .hint(there)
@@ -455,7 +455,7 @@ fn lists(tree: &Tree) -> impl Iterator<Item = NodeRef<'_>> {
 }
 
 /// Returns the options that belong to a list: those inside it, or inside an element that it
-/// controls. With `older`, the fallback is the only visible list that is not among `older`.
+/// controls. With `older`, falls back to the only visible list that is not among `older`.
 fn options_of(tree: &Tree, list: NodeId, older: Option<&[Handle]>) -> Vec<NodeId> {
     let list = tree.node(list);
     let is_one = |n: &NodeRef<'_>| {

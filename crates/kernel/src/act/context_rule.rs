@@ -82,7 +82,7 @@ pub(crate) fn check_context(
 /// [`MAX_RELOCATIONS`] times (`lost`).
 ///
 /// # Errors
-/// Returns `CONTEXT_CHANGED` with the changes, `e`, or errors of the device.
+/// Returns `CONTEXT_CHANGED` with the changes, `e`, or errors from the device.
 pub(crate) async fn report_change_in_flight(
     cx: &mut Cx,
     ready: &ActionTarget,
@@ -154,7 +154,7 @@ pub(crate) fn record_interim_effects(cx: &mut Cx, now: &Arc<Tree>) -> Result<()>
 
 /// Records and reports the effects of a command that failed after it had sent input.
 pub(crate) async fn report_failed_effects(cx: &mut Cx, e: &Error) {
-    // Do not query again an app that did not answer.
+    // An app that did not answer is not queried again.
     let answers = !matches!(e.code, ErrorCode::Timeout | ErrorCode::BackendLost)
         && cx.device().is_ok_and(|device| device.dialog().is_none());
     if cx.envelope.unrecorded_effects.is_none() || !answers {
@@ -188,8 +188,8 @@ fn tells(e: &Error, effect: &ContextChange) -> bool {
 
 const REPEAT_HINT: &str = "repeat the command to act on it as it is now, or run `stickpin snapshot -i`";
 
-/// Merges an effect into those of earlier inputs of the same command. A value that has returned to
-/// its original is not an effect.
+/// Merges an effect into those of earlier inputs of the same command. A value that was changed back
+/// is not an effect.
 fn add_effect(effects: &mut Vec<ContextChange>, effect: ContextChange) {
     let again = |earlier: &ContextChange| earlier.key == effect.key && earlier.after == effect.before;
     match effects.iter().position(again) {

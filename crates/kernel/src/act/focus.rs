@@ -27,7 +27,7 @@ pub(crate) struct FocusedElement {
 ///
 /// # Errors
 /// Returns `UNSUPPORTED` when the last action filled a field that did not take the focus, and
-/// errors of the device.
+/// errors from the device.
 pub(crate) async fn focused_element(cx: &mut Cx) -> Result<Option<FocusedElement>> {
     if let Some(field) = &cx.open_session()?.unfocused {
         let message =
@@ -59,7 +59,7 @@ pub(crate) async fn focused_element(cx: &mut Cx) -> Result<Option<FocusedElement
 /// move on.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` when typing the text would press the focused element, and errors of the
+/// Returns `INVALID_ARGS` when typing the text would press the focused element, and errors from the
 /// device.
 pub(crate) async fn focus_for_text(cx: &mut Cx, text: &str) -> Result<Option<FocusedElement>> {
     let until = Instant::now() + FOCUS_RETURN_TIMEOUT;

@@ -18,7 +18,7 @@ use stickpin_device::{
 use stickpin_session::Origin;
 use stickpin_tree::{Role, States, escape};
 
-/// The criteria for calm after a stopped press, before it is tried again.
+/// The settle criteria after a stopped press, before it is retried.
 const RETRY_SETTLE: SettleRequest =
     SettleRequest::new(Duration::from_millis(100), Duration::from_millis(500));
 
@@ -67,7 +67,8 @@ impl FailedAttempts {
     /// away, and up to [`MAX_RELOCATIONS`] when the target vanished or its context keeps changing.
     ///
     /// # Errors
-    /// Returns the original error when another attempt is not justified, and errors of the device.
+    /// Returns the original error when another attempt is not justified, and errors from the
+    /// device.
     pub(crate) async fn prepare_retry(
         &mut self,
         cx: &mut Cx,
@@ -98,7 +99,7 @@ impl FailedAttempts {
             return Err(e);
         }
         self.vanished += 1;
-        tracing::debug!("it disappeared before the input: {e}");
+        tracing::debug!("the target disappeared before the input: {e}");
         Ok(())
     }
 }
@@ -223,11 +224,11 @@ pub(crate) async fn aim_and_send_if(
     }
 }
 
-/// Sends one input without a prepared target. After its first event, a failure leaves the outcome
-/// unknown.
+/// Sends one input without a prepared target. Once its first event is sent, a failure leaves the
+/// outcome unknown.
 ///
 /// # Errors
-/// Returns errors of the device, and `ELEMENT_COVERED` when another element received the input.
+/// Returns errors from the device, and `ELEMENT_COVERED` when another element received the input.
 pub(crate) async fn send_untargeted(cx: &mut Cx, action: &Action, words: &str) -> Result<InputOutcome> {
     Ok(deliver(cx, action, words, Ticket::default()).await?)
 }

@@ -58,7 +58,7 @@ impl ActionOutput {
 /// Discards older notices before an action, and records its target as the opener of the next popup.
 ///
 /// # Errors
-/// Returns errors of the device.
+/// Returns errors from the device.
 pub(crate) async fn begin_action(cx: &mut Cx, ready: &ActionTarget) -> Result<()> {
     // No input of this action caused the notices so far.
     notices::discard(cx).await?;
@@ -80,7 +80,7 @@ pub(crate) fn record_opener(cx: &mut Cx, ready: &ActionTarget) -> Result<()> {
 /// Reads the current state of the target; `None` when it is gone.
 ///
 /// # Errors
-/// Returns errors of the device.
+/// Returns errors from the device.
 pub(crate) async fn reread_target(cx: &mut Cx, ready: &ActionTarget) -> Result<Option<TargetState>> {
     let Some(handle) = ready.handle else { return Ok(None) };
     let graded = cx.device()?.info().grade != IdentityGrade::None;
@@ -94,7 +94,7 @@ pub(crate) async fn reread_target(cx: &mut Cx, ready: &ActionTarget) -> Result<O
 /// Determines the outcome of an action. Values that can no longer be read are omitted.
 ///
 /// # Errors
-/// Returns errors of the device; the action has been carried out nevertheless.
+/// Returns errors from the device; the action has been carried out nevertheless.
 pub(crate) async fn finish_action(
     cx: &mut Cx,
     ready: Option<&ActionTarget>,
@@ -105,7 +105,7 @@ pub(crate) async fn finish_action(
         ActionOutput { did: acted.did.clone(), target: acted.target.clone(), ..ActionOutput::default() };
     match settle_and_observe(cx, ready, opts, acted).await {
         Err(e) if e.code == ErrorCode::BackendLost => match cx.open_session()?.exit_reason().await {
-            // This is the outcome: the action closed the last window of an app in the intended way.
+            // This is the intended outcome: the action closed the app's last window.
             Some(reason) => {
                 cx.envelope.receipt = vec![stickpin_tree::escape(&reason, MAX_PENDING_CHARS).into()];
                 cx.open_session()?.lost = true;
@@ -183,11 +183,11 @@ async fn settle_and_observe(
     Ok(acted)
 }
 
-/// Records what an action replaced around this client's refs, for the receipt. Returns whether
-/// there was anything.
+/// Records what an action replaced around this client's refs, for the receipt. Returns whether it
+/// replaced anything.
 ///
-/// `seen` is the app after the action, if it was read already. For a partial device, it contains
-/// only the target and the titles of its windows.
+/// `seen` is the app after the action, if it was already read. For a partial device, it contains
+/// only the target and the window titles.
 async fn effects_of(
     cx: &mut Cx,
     ready: Option<&ActionTarget>,

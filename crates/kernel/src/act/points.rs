@@ -34,7 +34,7 @@ enum PressReceiver {
 /// Returns the bounding boxes of everything in a tree that can be acted on.
 ///
 /// # Errors
-/// Returns errors of the device.
+/// Returns errors from the device.
 pub(crate) async fn actionable_boxes(cx: &mut Cx, tree: &Tree) -> Result<Vec<PlacedElement>> {
     let shown = tree.nodes().filter(|&n| acts(n) && !n.is(States::HIDDEN));
     let (nodes, handles): (Vec<_>, Vec<_>) = shown.filter_map(|n| Some((n.id(), n.address()?))).unzip();
@@ -48,7 +48,7 @@ pub(crate) async fn actionable_boxes(cx: &mut Cx, tree: &Tree) -> Result<Vec<Pla
 /// Returns the elements of a tree that a screenshot of `area` shows.
 ///
 /// # Errors
-/// Returns errors of the device.
+/// Returns errors from the device.
 pub(crate) async fn screenshot_marks(
     cx: &mut Cx,
     tree: &Tree,
@@ -158,7 +158,7 @@ fn veto(cx: &mut Cx, opts: ActionOptions, e: Error) -> Result<()> {
     Ok(())
 }
 
-/// Locates the element at a point; `None` if no tree contains it, such as the page around a short
+/// Locates the element at a point; `None` if no tree contains it, as for the page around a short
 /// body.
 ///
 /// # Errors
@@ -307,9 +307,9 @@ async fn adorns(
     Ok(is_small && part.overlaps(rect) && rect == Rect { x, y, ..mark.rect })
 }
 
-/// Returns whether a screenshot covers an element at a point outside all remembered boxes. True if
-/// the screenshot says nothing about the point, and for an element that extends beyond its box and
-/// has not moved.
+/// Returns whether a screenshot accounts for an element at a point outside all remembered boxes.
+/// True if the screenshot says nothing about the point, and for an element that extends beyond its
+/// box and has not moved.
 async fn shows(
     cx: &mut Cx,
     picture: &ClientScreenshot,

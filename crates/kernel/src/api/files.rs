@@ -32,7 +32,7 @@ pub fn write_within(roots: Option<&[PathBuf]>, path: &Path, bytes: &[u8]) -> Res
 /// Replaces a file like [`write_within`], with what `fill` writes.
 ///
 /// With `roots`, writes only inside one of these folders: links are resolved once, and a link that
-/// replaces a folder on the way afterwards is not followed.
+/// later replaces a folder on the path is not followed.
 ///
 /// # Errors
 /// Returns `POLICY_DENIED` outside `roots`, `IO` or `STORAGE_FULL`. The old file is then unchanged.
@@ -164,7 +164,7 @@ mod tests {
         let tmp = tempfile::tempdir().expect("a folder");
         let path = tmp.path().join("new/a.json");
         write(&path, b"1").expect("it is written");
-        // A device that is always full replaces the disk.
+        // A device that is always full stands in for the disk.
         let fresh = tmp.path().join("new/fresh");
         std::os::unix::fs::symlink("/dev/full", &fresh).expect("a link");
         let error = write_through(&fresh, &path, b"2").expect_err("the disk is full");

@@ -135,7 +135,7 @@ impl Caller {
         }
     }
 
-    /// Returns the absolute and normal form of a path.
+    /// Returns the absolute, normalized form of a path.
     fn expand_path(&self, written: &str) -> Result<PathBuf> {
         let home = || {
             let home = self.home.as_deref().filter(|home| home.is_absolute());

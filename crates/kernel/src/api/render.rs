@@ -84,8 +84,8 @@ impl Text {
         write!(self.out, "{line}").expect("writing to a string cannot fail");
     }
 
-    /// Adds how the read of a feed ended, and where reading continues: after one record, or after
-    /// one record of each session. Only for readers whose front end does not show it elsewhere.
+    /// Adds a line on how the read of a feed ended and where reading continues: after one record,
+    /// or after one record of each session. Does nothing if the front end shows this elsewhere.
     pub(crate) fn cursor(&mut self, status: &str, one: Option<u64>, of: &BTreeMap<String, u64>) {
         if self.cursor {
             let one = one.map(|seq| format!(", cursorSeq {seq}")).unwrap_or_default();
@@ -117,7 +117,7 @@ impl Text {
     pub fn escaped_lines(&mut self, said: &str) {
         // An app that guessed the fence word could close the fence.
         while let Some(word) = self.fence.as_ref().filter(|word| said.contains(word.as_str())) {
-            tracing::debug!(word, "an app says the word of the fence");
+            tracing::debug!(word, "the app's text contains the fence word");
             self.fence = Some(format!("{:016x}", rand::random::<u64>()));
         }
         let fence = self.fence.clone();

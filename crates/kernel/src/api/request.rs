@@ -310,8 +310,8 @@ pub struct RefsEnvelope {
     /// The numbers of ended refs, as inclusive ranges.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub ended: Vec<(u32, u32)>,
-    /// Whether the app was printed in full. A client that pins then sends `generation` as `since`
-    /// from now on.
+    /// Whether the app was printed in full. From then on, a client that pins sends `generation` as
+    /// `since`.
     #[serde(default, skip_serializing_if = "is_false")]
     pub full: bool,
     /// The lifetime that the numbers belong to.

@@ -154,7 +154,7 @@ fn kind(schema: &Value) -> Kind {
         Value::Array(a) => a.iter().filter_map(Value::as_str).filter(|t| *t != "null").collect(),
         _ => vec![],
     };
-    // `--flag[=VALUE]` takes a value, or no value for `true`.
+    // `--flag[=VALUE]` accepts a value; without one it means `true`.
     let types: Vec<&str> = match schema["x-value"] == "optional" {
         true => types.into_iter().filter(|t| *t != "boolean").collect(),
         false => types,

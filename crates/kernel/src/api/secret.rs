@@ -76,10 +76,10 @@ fn forms(secrets: &[Secret]) -> Vec<String> {
     let mut forms = Vec::new();
     for secret in secrets.iter().filter(|s| !s.0.is_empty()) {
         let escaped = stickpin_tree::escape(&secret.0, usize::MAX);
-        // The forms of JSON and of our own quotes.
+        // The forms in JSON and in our own quoting.
         let json = Value::from(secret.0.as_str()).to_string();
         forms.extend([secret.0.clone(), escaped.to_string(), json[1..json.len() - 1].to_owned()]);
-        // The forms of HTML sources and of HTTP headers.
+        // The forms in HTML source and in HTTP headers.
         let mut html = secret.0.replace('&', "&amp;").replace('<', "&lt;").replace('>', "&gt;");
         forms.push(html.clone());
         html = html.replace('"', "&quot;");
@@ -112,7 +112,7 @@ fn hide_in(text: &mut String, forms: &[String]) {
         while at < text.len() {
             let (matched, end) = alike(text, at, form);
             let bounded = alone(text[..at].chars().next_back()) && alone(text[end..].chars().next());
-            // A response may cut the secret, so a prefix is enough.
+            // A response may truncate the secret, so a prefix is enough.
             if matched >= wanted && (length >= MIN_INFIX_LENGTH || bounded) {
                 out.push_str(&text[from..at]);
                 out.push_str(MASK);
@@ -128,8 +128,8 @@ fn hide_in(text: &mut String, forms: &[String]) {
     }
 }
 
-/// Returns how many characters of a secret a text has at a position, and where the match ends.
-/// Matches percent-encoding, and a plus for a space.
+/// Returns how many characters of a secret match a text at a position, and where the match ends.
+/// Also matches percent-encoded characters, and a plus for a space.
 fn alike(text: &str, from: usize, form: &str) -> (usize, usize) {
     let (mut matched, mut at) = (0, from);
     for c in form.chars() {
@@ -180,7 +180,7 @@ mod tests {
             hidden(r#"textbox "Key" ="say \"x\"\nand" ok"#, &["say \"x\"\nand"]),
             r#"textbox "Key" ="•••" ok"#
         );
-        // Cut by a response, and one inside the other.
+        // Truncated by a response, and one inside the other.
         assert_eq!(hidden("=\"correct horse battery…\"", &["correct horse battery staple"]), "=\"•••…\"");
         assert_eq!(hidden("hunter2hunter3", &["hunter2", "hunter2hunter3"]), "•••");
         // A short one only as a separate word.

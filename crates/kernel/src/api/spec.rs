@@ -44,7 +44,7 @@ pub struct Spec {
     /// Whether the command makes a picture, the `image` of its response, which a front end can
     /// show.
     pub makes_picture: bool,
-    /// Whether a client repeats the request when the daemon ends while the command runs.
+    /// Whether a client repeats the request if the daemon exits while the command is running.
     pub reconnects: bool,
     /// Valid command lines, for help and docs.
     pub examples: &'static [&'static str],

@@ -124,7 +124,7 @@ impl Cx {
     /// Makes another session the session of this command.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` for a text that is no name of a session.
+    /// Returns `INVALID_ARGS` for a text that is not a valid session name.
     pub(crate) fn select_session(&mut self, name: String) -> Result<()> {
         session_name::check(&name)?;
         self.session_name = name;
@@ -175,8 +175,8 @@ impl Cx {
         Err(e.dispatched(self.dispatched()))
     }
 
-    /// Marks a device operation as half done until the returned guard is dropped, unless the calls
-    /// of the device can be dropped.
+    /// Marks a device operation as half done until the returned guard is dropped, unless calls to
+    /// the device can be dropped safely.
     ///
     /// A command that only reads can be abandoned at any moment. When a command is abandoned under
     /// this guard, the state of the device is unknown and its session ends.
@@ -266,7 +266,7 @@ impl Cx {
         }
     }
 
-    /// Yields the checkout to all commands that wait for this session. For commands that are
+    /// Yields the checkout to all commands that wait for this session. Called by commands that are
     /// themselves waits.
     ///
     /// # Errors

@@ -13,11 +13,11 @@ use stickpin_device::Result;
 /// The time limits of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct TimeLimits {
-    /// When the command must end, including its own waits.
+    /// The time within which the command must end, including its own waits.
     pub deadline: Duration,
-    /// When the command must respond, because its caller set `--timeout`. An input in progress is
-    /// not interrupted: it continues until the deadline, and the response says that it may still
-    /// arrive.
+    /// The time within which the command must respond, if its caller set `--timeout`. An input in
+    /// progress is not interrupted: it continues until the deadline, and the response says that it
+    /// may still arrive.
     pub response_limit: Option<Duration>,
 }
 

@@ -75,8 +75,8 @@ impl HostBuilder {
         self
     }
 
-    /// Sets the directory of the agents that call, which links connections to them. By default the
-    /// host identifies no agents.
+    /// Sets the directory of calling agents, which links connections to them. By default the host
+    /// identifies no agents.
     pub fn identities(mut self, identities: Arc<dyn Identities>) -> Self {
         self.config.identities = Some(identities);
         self
@@ -113,7 +113,7 @@ impl HostBuilder {
         Ok(Host { inner: Arc::new(HostInner::new(self.config)), commands, added: self.added.into() })
     }
 
-    /// Creates a host with a configuration that only tests need.
+    /// Changes the configuration in ways that only tests need.
     #[cfg(test)]
     pub(crate) fn configured(mut self, change: impl FnOnce(&mut HostConfig)) -> Self {
         change(&mut self.config);

@@ -35,13 +35,14 @@ impl<'s, C: Command> Call<'s, C> {
         self
     }
 
-    /// Sets when the command must respond. The default is the command's own deadline.
+    /// Sets the time within which the command must respond. The default is the command's own
+    /// deadline.
     pub fn deadline(mut self, deadline: Duration) -> Self {
         self.deadline = Some(deadline);
         self
     }
 
-    /// Runs the command and returns the whole response, even of a failure: its warning, its
+    /// Runs the command and returns the whole response, even for a failure: its warning, its
     /// receipt, and the output of a batch up to the failed step.
     pub async fn response(self) -> Response {
         let Session { host, name, caller } = self.session;

@@ -5,7 +5,7 @@ use stickpin_device::Result;
 use stickpin_session::agent::Resolution;
 use stickpin_session::turn::{AgentId, Anchor};
 
-/// The directory of agents of a host's owner.
+/// The directory of agents that the owner of a host keeps.
 pub trait Identities: Debug + Send + Sync {
     /// Issues a one-time code that links a connection to an agent.
     fn issue_code(&self, agent: &AgentId) -> IssuedCode;

@@ -21,7 +21,7 @@ impl Noticed {
     /// Keeps notices for the next reader. Drops the oldest ones if there are too many.
     pub(crate) fn keep(&mut self, notices: Vec<Notice>) {
         for notice in notices {
-            // The number of changes of the app is irrelevant.
+            // How often the app changed is irrelevant.
             if notice != Notice::Changed || !self.pending.contains(&notice) {
                 push_latest(&mut self.pending, notice, MAX_NOTICES);
             }

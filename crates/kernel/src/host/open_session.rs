@@ -89,7 +89,7 @@ impl OpenSession {
         }
     }
 
-    /// Notifies the device that a command that may act begins.
+    /// Notifies the device that a command that may act is beginning.
     pub(crate) fn begin_action(&mut self) {
         if let Some(life) = self.device.lifecycle() {
             life.act_begins();
@@ -104,7 +104,7 @@ impl OpenSession {
     /// Closes the app and removes the folder of the lifetime.
     ///
     /// # Errors
-    /// Returns errors of the device, `BACKEND_LOST` when it does not answer, and `IO` when the
+    /// Returns errors from the device, `BACKEND_LOST` when it does not answer, and `IO` when the
     /// folder cannot be removed.
     pub(crate) async fn close(mut self: Box<Self>) -> Result<()> {
         let closed = match tokio::time::timeout(CLOSE_TIMEOUT, self.device.close()).await {

@@ -150,7 +150,7 @@ pub(crate) fn lost_app_error(name: &str) -> Error {
         .hint("open it again; this starts a new lifetime")
 }
 
-/// Returns when reading the app ahead is worthwhile.
+/// Waits until reading the app ahead is worthwhile.
 async fn rest(live: Option<&mut OpenSession>) {
     match live.and_then(|live| live.device.lifecycle()) {
         Some(life) => life.idle_for_readahead().await,
@@ -260,7 +260,7 @@ impl SessionTask {
         }
     }
 
-    /// Notifies the borrower which kinds of requests are queued.
+    /// Tells the borrower which kinds of requests are queued.
     fn notify_borrower(&self, wanted: &CancellationToken, wanted_again: &CancellationToken) {
         let waits = |position: Position| !self.waiting[position as usize].is_empty();
         if waits(Position::First) || waits(Position::Next) {

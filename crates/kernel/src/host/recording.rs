@@ -82,7 +82,7 @@ pub struct RepairSite {
     pub keeps_line: bool,
     /// The recorded commands, as [`ScriptWriter::lines`] writes them.
     pub steps: Vec<String>,
-    /// The execution of the line, as the replay names it.
+    /// The pass over the line, as named by the replay.
     pass: Option<String>,
     /// Set when the line diverged again, in another round of a block: the next command replaces the
     /// earlier ones, and the value is the new `keeps_line`.
@@ -238,7 +238,7 @@ pub(crate) struct Recorder {
     log: RecordingLog,
     /// Whether commands that only read are recorded too.
     keep_reads: bool,
-    /// The scripts under repair with their exact texts, which the log contains without secrets.
+    /// The scripts under repair with their exact texts; the log stores them with secrets redacted.
     scripts: Vec<(PathBuf, String)>,
     /// Whether commands go into a repair site.
     repairing: bool,
@@ -250,7 +250,7 @@ impl Recorder {
         Self { log, keep_reads, scripts: Vec::new(), repairing: false }
     }
 
-    /// Returns the records of the recording.
+    /// Returns the log of the recording.
     pub(crate) fn log(&self) -> &RecordingLog {
         &self.log
     }
@@ -277,7 +277,7 @@ impl Recorder {
         !self.scripts.is_empty()
     }
 
-    /// Returns the text of a script when its repair began.
+    /// Returns the text that a script had when its repair began.
     pub(crate) fn script_text(&self, file: &Path) -> Option<&str> {
         self.scripts.iter().find(|(known, _)| known == file).map(|(_, text)| text.as_str())
     }

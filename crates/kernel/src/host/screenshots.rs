@@ -18,7 +18,7 @@ pub(crate) struct ScreenshotMark {
     pub(crate) meaning: Meaning,
 }
 
-/// The location of an element.
+/// An element and its location.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) struct PlacedElement {
     pub(crate) node: NodeId,
@@ -95,8 +95,8 @@ impl ClientScreenshots {
         self.of.iter().find(|(c, _)| c == client).map(|(_, p)| p)
     }
 
-    /// Forgets the client's screenshot, because the client knows that the app went to `url`. Kept
-    /// if `url` is on the same page.
+    /// Forgets the client's screenshot, because the client knows that the app went to `url`. Keeps
+    /// it if `url` is on the same page.
     pub(crate) fn forget_unless_at(&mut self, client: &ClientId, url: &str) {
         self.of.retain(|(c, picture)| c != client || picture.page.0.is_at(url));
     }

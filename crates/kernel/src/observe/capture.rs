@@ -14,7 +14,7 @@ use tokio::time::Instant;
 /// [`capture_for_reader`].
 ///
 /// # Errors
-/// Returns errors of the device, and `DIALOG_OPEN` when a dialog keeps the app from answering.
+/// Returns errors from the device, and `DIALOG_OPEN` when a dialog keeps the app from answering.
 pub(crate) async fn capture_app(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
     Ok(capture_for_reader(cx, origin).await?.0)
 }
@@ -62,7 +62,7 @@ pub(crate) async fn capture_now(cx: &mut Cx) -> Result<Arc<Tree>> {
 /// Captures the whole UI and stores it in the session, whoever holds the turn.
 ///
 /// # Errors
-/// Returns errors of the device, and `DIALOG_OPEN` when a dialog keeps the app from answering.
+/// Returns errors from the device, and `DIALOG_OPEN` when a dialog keeps the app from answering.
 async fn capture_and_store(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
     check_no_dialog(cx)?;
     let (tree, is_new) = capture_against_stored(cx).await?;
@@ -89,7 +89,7 @@ async fn capture_and_store(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
 /// whether it differs from the stored one. Stores nothing.
 ///
 /// # Errors
-/// Returns errors of the device.
+/// Returns errors from the device.
 pub(crate) async fn capture_against_stored(cx: &mut Cx) -> Result<(Arc<Tree>, bool)> {
     let live = cx.open_session()?;
     let watch = live.session.watched_handles();
@@ -108,7 +108,7 @@ pub(crate) async fn capture_against_stored(cx: &mut Cx) -> Result<(Arc<Tree>, bo
 /// Captures the app without storing the tree.
 ///
 /// # Errors
-/// Returns errors of the device, and `DIALOG_OPEN` when a dialog keeps the app from answering.
+/// Returns errors from the device, and `DIALOG_OPEN` when a dialog keeps the app from answering.
 pub(crate) async fn capture_unstored(cx: &mut Cx) -> Result<Arc<Tree>> {
     check_no_dialog(cx)?;
     match cx.device()?.capture(CaptureRequest::default()).await? {

@@ -50,7 +50,7 @@ pub struct Changes {
 /// renews every ref that it does not list.
 ///
 /// # Errors
-/// Returns errors of the device.
+/// Returns errors from the device.
 pub(crate) async fn changes_since_base(cx: &mut Cx, origin: Origin, interactive: bool) -> Result<Changes> {
     let before = stored_base(cx)?;
     let max_bytes = cx.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES);
@@ -68,7 +68,7 @@ pub(crate) fn stored_base(cx: &mut Cx) -> Result<Option<BaseTree>> {
 /// client without a base; captures after the action have replaced it in the session.
 ///
 /// # Errors
-/// Returns errors of the device.
+/// Returns errors from the device.
 pub(crate) async fn changes_after_action(cx: &mut Cx, before: Option<BaseTree>) -> Result<Changes> {
     let max_bytes = cx.render.max_bytes.map_or(ACT_MAX_BYTES, |most| most.min(ACT_MAX_BYTES));
     compare(cx, before, Origin::Internal, true, max_bytes, true).await
@@ -166,7 +166,7 @@ fn ended_words(refs: &[Ref]) -> Vec<String> {
     spans.iter().take(MAX_ENDED_GROUPS).map(word).chain(more).collect()
 }
 
-/// Groups consecutive refs into their first and last.
+/// Groups consecutive refs into ranges, each with its first and last ref.
 pub(crate) fn consecutive_ranges(refs: &[Ref]) -> Vec<(Ref, Ref)> {
     let mut spans: Vec<(Ref, Ref)> = Vec::new();
     for &r in refs {

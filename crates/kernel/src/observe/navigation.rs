@@ -42,7 +42,7 @@ impl Show for Quiet {
 /// Navigates the app. An address that the device refuses does not count as dispatched.
 ///
 /// # Errors
-/// Returns errors of the device.
+/// Returns errors from the device.
 pub(crate) async fn navigate(
     cx: &mut Cx,
     to: &Navigation,

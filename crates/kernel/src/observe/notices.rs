@@ -4,10 +4,10 @@ use crate::command::context::Cx;
 use stickpin_device::{Notice, Result};
 
 /// Discards the notices from before an action, which none of its input caused. Watchers still see
-/// their console errors.
+/// the console errors among them.
 ///
 /// # Errors
-/// Returns errors of the device.
+/// Returns errors from the device.
 pub(crate) async fn discard(cx: &mut Cx) -> Result<()> {
     read(cx).await?;
     cx.open_session()?.noticed.discard();
@@ -17,7 +17,7 @@ pub(crate) async fn discard(cx: &mut Cx) -> Result<()> {
 /// Takes the notices since the action began, oldest first.
 ///
 /// # Errors
-/// Returns errors of the device.
+/// Returns errors from the device.
 pub(crate) async fn take(cx: &mut Cx) -> Result<Vec<Notice>> {
     read(cx).await?;
     Ok(cx.open_session()?.noticed.take())
@@ -27,10 +27,10 @@ pub(crate) async fn take(cx: &mut Cx) -> Result<Vec<Notice>> {
 /// Every notice stays for the receipt that it may belong to.
 ///
 /// # Errors
-/// Returns errors of the device.
+/// Returns errors from the device.
 #[cfg(feature = "pictures")]
 pub(crate) async fn unreported_console_errors(cx: &mut Cx) -> Result<Vec<String>> {
-    // An app that waits for an answer to its dialog cannot be asked.
+    // An app that waits for an answer to its dialog cannot be queried.
     if cx.device()?.dialog().is_none() {
         read(cx).await?;
     }

@@ -59,7 +59,7 @@ impl Predicate {
     }
 }
 
-/// The answer to a question.
+/// The result of evaluating a predicate.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Answer {

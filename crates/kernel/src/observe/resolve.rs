@@ -22,8 +22,8 @@ use stickpin_tree::{Handle, Meaning, NodeId, NodeRef, Selector, States, Tree};
 /// The maximum number of candidates in an error.
 pub(crate) const MAX_CANDIDATES: usize = 5;
 
-/// How often a selector is matched at most, while the browser finds only elements that the capture
-/// lacks.
+/// The maximum number of times that a selector is matched while the browser finds only elements
+/// that the capture lacks.
 const MAX_CSS_CAPTURES: usize = 3;
 
 /// The element that a target resolved to.
@@ -266,7 +266,7 @@ async fn match_in(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result<Match
     Ok(Matched { nodes: stickpin_tree::reduce(tree, &matches), unknown })
 }
 
-/// Captures and resolves a target. For commands that read.
+/// Captures and resolves a target, for commands that read.
 ///
 /// # Errors
 /// Returns the errors of resolving, and `INVALID_ARGS` for a point.
@@ -315,7 +315,7 @@ pub(crate) async fn resolve_in_stored_tree(cx: &mut Cx, target: &Target) -> Resu
     in_tree(&found)
 }
 
-/// Creates the error for a selector without matches, and issues refs of the nearest elements.
+/// Creates the error for a selector without matches, and issues refs for the nearest elements.
 ///
 /// # Errors
 /// Returns the errors of issuing a ref.

@@ -111,7 +111,7 @@ async fn moving(cx: &mut Cx) -> Result<Vec<String>> {
 /// run.
 ///
 /// # Errors
-/// Returns errors of the device, and `TIMEOUT` when the command was cancelled.
+/// Returns errors from the device, and `TIMEOUT` when the command was cancelled.
 pub(crate) async fn wait_for_change(cx: &mut Cx, at_most: Duration) -> Result<()> {
     let cancel = cx.cancel.clone();
     cx.device()?.changed(at_most, &cancel).await?;

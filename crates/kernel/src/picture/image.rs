@@ -255,7 +255,8 @@ impl Image {
     /// Compares two images. Returns a pale copy of `now` with the differences in red, and the
     /// number of differing pixels.
     ///
-    /// Channels may differ by up to `tolerance`. Pixels that only one image has are differences.
+    /// Channels may differ by up to `tolerance`. Pixels that only one image has count as
+    /// differences.
     pub(crate) fn differences(&self, now: &Self, tolerance: u8) -> (Self, u64) {
         let (width, height) = (self.width.max(now.width), self.height.max(now.height));
         let mut rgb = Vec::with_capacity(3 * width as usize * height as usize);
@@ -372,7 +373,8 @@ mod tests {
         let (picture, count) = then.differences(&now, 4);
         assert_eq!((count, picture.pixel(2, 1)), (3, Some(&[220, 0, 0][..])));
         assert_eq!(picture.pixel(0, 0), Some(&[217, 217, 217][..]));
-        // A row and a column that only one image has: 10 + 5, minus the corner that neither has.
+        // A column and a row that only one image has: 4 and 9 pixels, without the corner that
+        // neither has.
         let other = Image::filled(9, 5, [100; 3]);
         assert_eq!(then.differences(&other, 0).1, 4 + 9);
     }

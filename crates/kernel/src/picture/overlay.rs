@@ -1,4 +1,4 @@
-//! The overlay: refs drawn into a screenshot, with a frame around each element.
+//! The overlay: refs drawn on a screenshot, with a frame around each element.
 
 use crate::picture::image::{CELL, Image};
 use stickpin_refs::Ref;
@@ -13,13 +13,13 @@ pub(crate) fn draw(image: &mut Image, marks: &[(Ref, Rect)]) {
         let (x, y, width, height) = pixels(*rect);
         image.frame(x, y, width, height, INK);
     }
-    // Labels after all frames, so that no line crosses a number.
+    // Draw labels after all frames, so that no line crosses a number.
     for (r, rect) in marks {
         let label = format!("e{}", r.get());
         let width = CELL * u32::try_from(label.len()).unwrap_or(u32::MAX) + 2;
         let (x, y, ..) = pixels(*rect);
         let x = x.clamp(0, i64::from(image.width.saturating_sub(width)));
-        // Above the element if there is room, so that its own text can be read.
+        // Draw the label above the element if there is room, so that its own text can be read.
         let above = y - i64::from(CELL) - 2;
         let y = if above >= 0 { above } else { y.max(0) };
         image.fill(x, y, width, CELL + 2, INK);

@@ -79,8 +79,8 @@ fn resolve_paths(caller: &Caller, field: &Field, value: &mut Value) {
     }
 }
 
-/// Returns the redactor that keeps the secrets of a command out of the log. `acts` states that the
-/// command may type.
+/// Returns the redactor that keeps the secrets of a command out of the log. `acts` states whether
+/// the command may type.
 pub(super) fn redactor(
     cx: &mut Cx,
     definition: &CommandDefinition,
@@ -119,7 +119,7 @@ fn may_type_secret(cx: &mut Cx, definition: &CommandDefinition, input: &Map<Stri
     targets.is_empty() || !targets.into_iter().all(is_plain)
 }
 
-/// Returns the targets of an input in order; `None` for a target that is not understood.
+/// Returns the targets of an input in order; `None` for a target that cannot be parsed.
 fn targets(definition: &CommandDefinition, input: &Map<String, Value>) -> Vec<Option<Target>> {
     let mut targets = Vec::new();
     let mut input = input.clone();

@@ -65,13 +65,13 @@ fn permit(cx: &Cx, session: &SessionAuthority, who: &Participant, address: Optio
 /// Returns `UNSUPPORTED` on a host without a coordinator.
 pub(crate) fn coordinator(cx: &Cx) -> Result<(Coordinator, Participant)> {
     let found = cx.host.config.coordinator.clone().zip(participant(cx));
-    found.ok_or_else(|| Error::unsupported("this host keeps no sessions: every caller may act at any time"))
+    found.ok_or_else(|| Error::unsupported("this host has no coordinator: every caller may act at any time"))
 }
 
 /// Returns the authority of the session that the caller names, open or not.
 ///
 /// # Errors
-/// Returns `UNSUPPORTED` on a host without a coordinator, `SESSION_NOT_FOUND`, and errors of the
+/// Returns `UNSUPPORTED` on a host without a coordinator, `SESSION_NOT_FOUND`, and errors from the
 /// log.
 pub(crate) fn require(cx: &Cx) -> Result<(Arc<SessionAuthority>, Participant)> {
     let found = authority(cx)?;
@@ -118,8 +118,8 @@ fn address_of(cx: &Cx, session: &str) -> Option<String> {
 ///
 /// # Errors
 /// Returns `STALE_LEASE` when the turn has passed on since the command was admitted,
-/// `TURN_MISMATCH` instead if the caller named the turn, and errors of the log. A command that only
-/// reads continues without a record.
+/// `TURN_MISMATCH` instead if the caller named the turn, and errors from the log. A command that
+/// only reads continues without a record.
 pub(crate) fn begin(
     cx: &mut Cx,
     definition: &CommandDefinition,
@@ -178,8 +178,8 @@ impl Lifetime {
 /// Records the beginning of a lifetime, before its app starts.
 ///
 /// # Errors
-/// Returns `SCOPE_DENIED` for an agent that may not administer the device, and errors of the log.
-/// The app must not be started then.
+/// Returns `SCOPE_DENIED` for an agent that may not administer the device, and errors from the log.
+/// In that case the app must not be started.
 pub(crate) fn begin_lifetime(
     cx: &mut Cx,
     definition: &CommandDefinition,
@@ -204,7 +204,7 @@ pub(crate) fn begin_lifetime(
         target: TargetSelector::Any,
         constraint: None,
     };
-    // What a session must not do outlives its lifetimes.
+    // The denials of a session outlive its lifetimes.
     let before = coordinator.meta(&cx.session_name).ok().map(|(meta, _)| meta);
     let before = before.filter(|meta| meta.active.is_some() || meta.parent.is_some());
     let deny = before.as_ref().map(|meta| meta.base_scope.deny.clone()).unwrap_or_default();
@@ -230,8 +230,8 @@ pub(crate) fn begin_lifetime(
     Ok(Some(Lifetime { session, who, before }))
 }
 
-/// Revokes a lifetime whose app could not be started: the session and its turn are as they were
-/// before.
+/// Revokes a lifetime whose app could not be started: the session and its turn return to their
+/// earlier state.
 pub(crate) fn give_up_lifetime(cx: &mut Cx, lifetime: Lifetime) {
     let name = cx.session_name.clone();
     let Lifetime { session, who, before } = lifetime;
@@ -247,8 +247,8 @@ pub(crate) fn give_up_lifetime(cx: &mut Cx, lifetime: Lifetime) {
     }
 }
 
-/// Notes in the response that the caller holds a turn, or none. The steps of a batch that follow
-/// expect the new turn.
+/// Notes in the response that the caller holds a turn, or none. Later steps of a batch expect the
+/// new turn.
 pub(crate) fn hold_turn(cx: &mut Cx, session: &str, turn_id: Option<u64>) {
     if cx.expected_turn.is_some() && turn_id.is_some() && session == cx.session_name {
         cx.expected_turn = turn_id;
@@ -266,7 +266,7 @@ pub(crate) fn is_known(cx: &Cx) -> bool {
 /// # Errors
 /// Returns `NOT_YOUR_TURN` when another agent holds the turn, or for an agent that is not a driver
 /// of an idle session, unless the caller is a person or `force` is set. Also returns `SCOPE_DENIED`
-/// and errors of the log.
+/// and errors from the log.
 pub(crate) async fn close(cx: &mut Cx, name: &str, force: bool) -> Result<Vec<LoanId>> {
     let Some(coordinator) = &cx.host.config.coordinator else { return Ok(Vec::new()) };
     match coordinator.session(name) {
@@ -321,7 +321,7 @@ pub(crate) fn record(cx: &mut Cx, definition: &CommandDefinition, input: &Map<St
     }
 }
 
-/// Redacts a step. Its script writer has replaced the secrets that it knew with variables.
+/// Redacts a step. The script writer has already replaced the secrets that it knew with variables.
 fn recorded_step(cx: &mut Cx, step: NewStep, redactor: &CommandRedactor) -> RecordedStep {
     let lines = match step {
         NewStep::ScriptResumed => return RecordedStep::ScriptResumed,

@@ -13,7 +13,7 @@ impl HostInner {
     /// Returns the recording of a session; `None` for a session without a log.
     ///
     /// # Errors
-    /// Returns errors of the log.
+    /// Returns errors from the log.
     pub(crate) fn recording_log(&self, name: &str) -> Result<Option<RecordingLog>> {
         let coordinator = match &self.config.coordinator {
             Some(coordinator) => coordinator,
@@ -30,7 +30,7 @@ impl HostInner {
     /// Returns the recording of a session, which gets a log if it has none.
     ///
     /// # Errors
-    /// Returns errors of the log.
+    /// Returns errors from the log.
     pub(crate) fn recording_log_or_new(&self, name: &str, platform: &str) -> Result<RecordingLog> {
         if let Some(log) = self.recording_log(name)? {
             return Ok(log);
