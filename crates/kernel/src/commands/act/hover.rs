@@ -22,7 +22,7 @@ impl TargetedAction for Hover {
 
     async fn act(self, cx: &mut Cx, opts: ActionOptions) -> Result<(ActionTarget, ActionOutput)> {
         // Reactions to the pointer's arrival are the effect of this action, so earlier notices are
-        // dropped before it.
+        // dropped first.
         notices::discard(cx).await?;
         let hovered = act::wait_actionable(cx, &self.target, Actionability::Pointer, opts).await;
         if cx.envelope.pointer_moved {

@@ -42,7 +42,7 @@ pub struct Scroll {
     pub receipt: Option<Receipt>,
 }
 
-/// Where a scroll goes.
+/// The direction of a scroll.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Direction {

@@ -98,7 +98,7 @@ fn names(files: &[LocalFile]) -> String {
 }
 
 /// Gives files to an input. `ready` is the target that the caller named. `target` is the same if it
-/// stands for the input, so that the caller learns when it vanished.
+/// stands for the input, so that the caller learns when the input has vanished.
 async fn upload_to_input(
     cx: &mut Cx,
     input: &FileInput,

@@ -229,7 +229,7 @@ impl Show for TurnOutput {
     }
 }
 
-/// Returns the maximum time of a wait of `ms` milliseconds. A tool call over MCP must return before
+/// Returns the time limit of a wait of `ms` milliseconds. A tool call over MCP must return before
 /// its harness gives up on it.
 pub(super) fn limit(cx: &Cx, session: &SessionAuthority, ms: Option<u64>) -> Option<Duration> {
     let most = match cx.caller.evidence.env_age {

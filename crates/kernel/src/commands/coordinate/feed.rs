@@ -127,10 +127,10 @@ pub struct EventsOutput {
     pub status: FeedStatus,
     /// The events, oldest first.
     pub events: Vec<Event>,
-    /// The last record that was looked at: reading continues after it.
+    /// The last record that was examined: reading continues after it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub cursor_seq: Option<u64>,
-    /// The last record that was looked at in each session, with `allSessions`.
+    /// The last record that was examined in each session, with `allSessions`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub cursors: BTreeMap<String, u64>,
     /// Whether the session is closed, so that nothing follows in this lifetime.
@@ -192,7 +192,7 @@ impl Events {
         let cursors = cursors(&self.cursor)?;
         let listed = coordinator.list(Some(&who), &BTreeSet::new(), false)?.sessions;
         let own = listed.into_iter().filter(|session| session.visibility == Visibility::Own);
-        // A session that was closed since the last answer reports that once more.
+        // A session that was closed since the last answer is read once more to report that.
         let names: BTreeSet<String> = own.map(|own| own.name).chain(cursors.keys().cloned()).collect();
         let mut sessions = Vec::new();
         for name in names {

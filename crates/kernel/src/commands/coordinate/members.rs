@@ -141,7 +141,7 @@ impl Command for TurnJoin {
             agent_id: joined.member.agent_id.to_string(),
             created: joined.created,
             ordinal: joined.member.ordinal,
-            // Records that followed meanwhile are events that the caller has not seen.
+            // Records added meanwhile are events that the caller has not seen.
             state: SessionState { cursor_seq: joined.cursor_seq, ..session.state(Some(&who))? },
         })
     }

@@ -21,7 +21,7 @@ pub struct MsgSend {
     /// The text, at most 16 KiB. Several words are joined by spaces.
     #[schemars(length(min = 1), extend("x-positional" = 1, "x-trailing" = true, "x-text" = true, "x-stdin" = true))]
     pub body: Vec<String>,
-    /// Ask the reader to look soon. Grants nothing.
+    /// Ask the recipient to read the message soon. Grants nothing.
     #[serde(default)]
     pub interrupt: bool,
 }

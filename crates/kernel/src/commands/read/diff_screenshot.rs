@@ -1,4 +1,4 @@
-//! `diff screenshot`: compares the pixels of two images, or of an image and the app now.
+//! `diff screenshot`: compares the pixels of two images, or of an image and the app as it is now.
 
 use crate::commands::prelude::*;
 use crate::commands::read::screenshot::{self, DEFAULT_MAX_PX, capture_without_motion, write_image};

@@ -23,7 +23,7 @@ const MAX_WAIT: u64 = 10_000;
 /// The maximum time that a busy agent can keep a watcher waiting for a screenshot.
 const MAX_ROOM: Duration = Duration::from_millis(1_500);
 
-/// The maximum number of failed requests.
+/// The maximum number of failed requests in a frame.
 const MAX_FAILED: usize = 20;
 
 /// Show the app as it is now to a person who watches: a picture, boxes with refs, and the outline.
@@ -103,7 +103,7 @@ impl WatchFrame {
         };
         let frame = match read {
             Some(frame) => frame,
-            // The app only waits for an answer to its dialog.
+            // The app is only waiting for an answer to its dialog.
             None => self.frame(cx, None, String::new(), Vec::new(), None).await?,
         };
         let dialog = cx.open_session()?.device.dialog().map(|dialog| dialog.describe());

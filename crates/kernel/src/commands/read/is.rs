@@ -7,7 +7,7 @@ use crate::observe::resolve::Freshness;
 
 /// Check a condition of an element now.
 ///
-/// A false condition exits with 1 and prints what is true instead.
+/// If the condition is false, exits with 1 and prints what is true instead.
 ///
 /// For `exists`, `absent`, `visible` and `hidden`, an ended ref or a selector without a match is an
 /// answer, not an error.

@@ -37,7 +37,7 @@ pub struct SessionGcOutput {
     pub printed: bool,
 }
 
-/// What a migration of a log wrote.
+/// The result of migrating a log.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LogMigrateOutput {

@@ -265,7 +265,7 @@ fn start_repair(cx: &mut Cx, file: &Path, text: &str, repair: RepairStarted) -> 
 /// Returns whether the session repairs a script and has recorded steps for it.
 ///
 /// # Errors
-/// Returns errors of reading the log.
+/// Returns errors from reading the log.
 pub(crate) fn has_repaired(cx: &mut Cx) -> Result<bool> {
     let recorder = cx.open_session().ok().and_then(|live| live.recorder.as_ref());
     if !recorder.is_some_and(Recorder::repairs_scripts) {

@@ -68,7 +68,7 @@ impl Command for SessionRestore {
         let (session, who) = authority::require(cx)?;
         session.touch(&who);
         let (slot, new) = cx.host.slot_or_new(&cx.session_name, &cx.caller.key);
-        // A running command proves that the app is there.
+        // A running command proves that the app is alive.
         if !new && slot.status.borrow().running.is_some() {
             return Ok(answer(cx, "already_live", &session.meta()));
         }

@@ -106,7 +106,7 @@ pub struct LogRepairOutput {
     pub session: String,
     /// The path of the segment.
     pub path: String,
-    /// The number of lost records, each of which has a placeholder.
+    /// The number of lost records, each of which a placeholder replaces.
     pub lost_records: u64,
     /// The number of bytes in the quarantine.
     pub dropped_bytes: u64,

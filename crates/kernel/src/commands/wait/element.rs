@@ -18,7 +18,7 @@ pub struct Wait {
     pub timeout: u64,
 }
 
-/// Wait until an element is no longer there.
+/// Wait until an element is gone.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitAbsent {

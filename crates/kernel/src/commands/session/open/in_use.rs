@@ -9,8 +9,8 @@ use stickpin_session::log::Status;
 use stickpin_session::turn::AgentId;
 
 impl Open {
-    /// Refuses an app or a profile that an open session has. A session that starts an app of its
-    /// own shares it with no other.
+    /// Refuses an app or a profile that an open session is using. A session that starts an app of
+    /// its own shares it with no other.
     ///
     /// # Errors
     /// Returns `DEVICE_IN_USE`, which names the session and the owner of its turn.
@@ -39,8 +39,8 @@ impl Open {
         Ok(())
     }
 
-    /// Refuses a running app that another session has, by its process: names of apps are not
-    /// unique.
+    /// Refuses a running app that another session is using, identified by its process because app
+    /// names are not unique.
     ///
     /// # Errors
     /// Returns `DEVICE_IN_USE`.
