@@ -2,8 +2,8 @@
 //! read the outcome.
 //!
 //! No step trusts an old tree. The element is located by identity, judged by its record, and aimed
-//! at in its current position. It is judged again after the pointer has arrived, because the
-//! arrival may change the app.
+//! at where it is now. It is judged again after the pointer has arrived, because the arrival may
+//! change the app.
 
 pub(crate) mod action_target;
 pub(crate) mod aim;
@@ -51,7 +51,7 @@ pub(crate) async fn wait_actionable(
     let mut lost = 0;
     loop {
         let error = match locate_aim_and_guard(cx, target, reach, opts).await {
-            // The element vanished after it was judged. A capture tells whether it is gone or
+            // The element vanished after it was judged. A capture shows whether it is gone or was
             // re-rendered.
             Err(e)
                 if e.code == ErrorCode::ElementNotFound
@@ -100,7 +100,7 @@ async fn locate_aim_and_guard(
         if reach != Actionability::Enabled {
             let guarded = context_rule::guarded_nodes(cx, &place.tree, place.node)?;
             let prepared = match aim::prepare(cx, &place, &found, reach, &guarded).await {
-                // The element vanished after it was judged: it is gone or re-rendered.
+                // The element vanished after it was judged: it is gone or was re-rendered.
                 Err(e) if e.code == ErrorCode::ElementNotFound => {
                     found = locate::recapture_target(cx, target, opts).await?;
                     (found, place) = locate::locate_and_judge(cx, target, found, None, opts).await?;

@@ -187,7 +187,7 @@ async fn press_further(cx: &mut Cx, target: &Target, opts: ActionOptions) -> Res
 
 /// Returns the node of a list in a tree that was just captured.
 async fn list_in(cx: &mut Cx, tree: &Tree, list: &SelectionList) -> Result<NodeId> {
-    // Without handles, an address of an earlier capture is worthless.
+    // Without handles, an address from an earlier capture is worthless.
     match list.ready.handle.and_then(|h| tree.find_handle(h)) {
         Some(node) => Ok(node.id()),
         None => match resolve::resolve_in_stored_tree(cx, &list.target).await {
@@ -350,7 +350,7 @@ async fn find_option(
                     let fill = Action::Fill { target: field, text: option.to_owned() };
                     let ready = list.ready.clone();
                     match input::send_to_target(cx, &fill, &ready).await {
-                        // The list re-rendered, including its field.
+                        // The list was re-rendered, including its field.
                         Err(missed) => {
                             attempts.count_vanished(missed.into())?;
                             continue;

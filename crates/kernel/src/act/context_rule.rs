@@ -1,6 +1,5 @@
 //! The context rule (`CONTEXT_CHANGED`): a client acts only on what it has seen. If the context of
-//! its target changed unseen, the command fails before anything is sent, and the same command,
-//! repeated, acts.
+//! its target changed unseen, the command fails before anything is sent; repeated, it acts.
 
 use crate::act::action_target::ActionTarget;
 use crate::act::locate::MAX_RELOCATIONS;
@@ -26,7 +25,7 @@ const MAX_DETAILS: usize = 10;
 const MAX_GUARDED_NODES: usize = 512;
 
 /// Compares the context of a target with what this client was shown. Reported changes count as
-/// shown from here on.
+/// shown from then on.
 ///
 /// # Errors
 /// Returns `CONTEXT_CHANGED` if the session reports changes before it acts.
@@ -143,7 +142,7 @@ pub(crate) fn record_effects(
     Ok(())
 }
 
-/// Records what the inputs of this command changed until `now`, so that a further input does not
+/// Records what the inputs of this command changed up to `now`, so that a later input does not
 /// attribute the changes to another client.
 pub(crate) fn record_interim_effects(cx: &mut Cx, now: &Arc<Tree>) -> Result<()> {
     match cx.envelope.unrecorded_effects.clone() {

@@ -24,7 +24,7 @@ pub(crate) enum FieldKind {
     Text,
     /// On or off.
     Check(bool),
-    /// One of its options.
+    /// One of the field's options.
     Choice,
 }
 
@@ -42,8 +42,8 @@ enum ToggleState {
 /// Determines how to set the target's field to this value. Sends nothing.
 ///
 /// # Errors
-/// Returns the errors of resolving, and `INVALID_ARGS` when the field accepts no value or not this
-/// one.
+/// Returns the errors of resolving, and `INVALID_ARGS` when the field accepts no value, or does not
+/// accept this one.
 pub(crate) async fn field_kind(
     cx: &mut Cx,
     target: &Target,

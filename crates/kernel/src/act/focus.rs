@@ -36,7 +36,8 @@ pub(crate) async fn focused_element(cx: &mut Cx) -> Result<Option<FocusedElement
             .hint("press the field first to focus it, or pass it to `type` with `--into`"));
     }
     let tree = capture::capture_app(cx, Origin::Internal).await?;
-    // The innermost one: a frame element has the focus together with the focused element inside it.
+    // Take the innermost one: a frame element has the focus together with the focused element
+    // inside it.
     let focused = |n: &NodeRef<'_>| n.is(States::FOCUSED);
     let Some(innermost) = tree.nodes().rev().find(focused) else { return Ok(None) };
     // The unnamed internals of a field are not worth naming.

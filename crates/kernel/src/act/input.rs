@@ -177,7 +177,7 @@ pub(crate) async fn press_target(
 ///
 /// Retries only while the app has received none of the input: once if the device stopped the input
 /// on its way to another element, because the obstacle may have been moving, like a frame that
-/// scrolls into view, and a few times if the target re-rendered after it was last judged.
+/// scrolls into view, and a few times if the target was re-rendered after it was last judged.
 ///
 /// # Errors
 /// Returns the errors of [`act::wait_actionable`](crate::act::wait_actionable), [`send_to_target`]

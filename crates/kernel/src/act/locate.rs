@@ -125,8 +125,8 @@ pub(super) async fn locate_and_judge(
     Err(never_stable(&found))
 }
 
-/// Judges whether an element is still the intended one. Also returns a changed heading that is only
-/// worth a warning.
+/// Judges whether an element is still the intended one. Also returns a changed heading that
+/// warrants only a warning.
 fn judge(cx: &mut Cx, place: &CurrentElement, found: &ResolvedTarget) -> Result<(Verdict, Option<String>)> {
     let records = cx.open_session()?.session.records(&place.tree);
     let judged = records.judge(&found.meaning, place.node);

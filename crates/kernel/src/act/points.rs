@@ -177,7 +177,7 @@ async fn locate_at(
     Ok(located)
 }
 
-/// Reads a point: the target for an action, and what a press there acts on.
+/// Reads a point. Returns the target for an action, and what a press there acts on.
 async fn read_point(
     cx: &mut Cx,
     x: f64,

@@ -9,7 +9,7 @@ use std::path::{Component, Path, PathBuf};
 use stickpin_device::{Error, Result, io_error, paths};
 use stickpin_tree::{escape, quote};
 
-/// The longest path in a message, in characters.
+/// The maximum length of a path in a message, in characters.
 const MAX_SHOWN_CHARS: usize = 300;
 
 /// A path argument, as its caller wrote it. Only [`Caller::resolve_path`] determines where it

@@ -76,7 +76,7 @@ impl Text {
         }
     }
 
-    /// Adds a line. The caller must quote text of the app ([`stickpin_tree::quote`]).
+    /// Adds a line. The caller must quote text from the app ([`stickpin_tree::quote`]).
     pub fn line(&mut self, line: impl fmt::Display) {
         if !self.out.is_empty() && !self.out.ends_with('\n') {
             self.out.push('\n');
@@ -94,7 +94,7 @@ impl Text {
         }
     }
 
-    /// Adds a list with one line per row. The caller must quote text of the app in cells.
+    /// Adds a list with one line per row. The caller must quote text from the app in cells.
     ///
     /// On a terminal, columns are aligned and prose is shortened to the width. Elsewhere a row
     /// consists of its non-empty cells, separated by `gap`.
@@ -104,13 +104,13 @@ impl Text {
         }
     }
 
-    /// Adds text of the app line by line, with escapes for terminal control characters.
+    /// Adds text from the app line by line, with escapes for terminal control characters.
     pub fn app_text(&mut self, said: &str) {
         let lines: Vec<_> = said.lines().map(|line| stickpin_tree::escape(line, usize::MAX)).collect();
         self.escaped_lines(&lines.join("\n"));
     }
 
-    /// Adds lines of the app that are already escaped.
+    /// Adds lines from the app that are already escaped.
     ///
     /// If a reader could mistake them for ours, a fence line before and after them contains a word
     /// that no app can know.

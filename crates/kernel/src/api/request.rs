@@ -42,8 +42,8 @@ pub struct Request {
     /// not record such steps.
     #[serde(default, skip_serializing_if = "is_false")]
     pub replayed: bool,
-    /// A random id that the client makes. A daemon runs a request once: it answers the repetition
-    /// of a recent id with the stored response.
+    /// A random id that the client generates. A daemon runs a request once: it answers the
+    /// repetition of a recent id with the stored response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
     /// The turn that the caller believes it holds. An action in another turn is refused with
@@ -53,7 +53,7 @@ pub struct Request {
 }
 
 impl Request {
-    /// Creates a request of a command, without arguments and for the caller's own session.
+    /// Creates a request for a command, without arguments and in the caller's own session.
     #[must_use]
     pub fn new(command: impl Into<String>, caller: Caller) -> Self {
         Self { command: command.into(), caller, ..Self::default() }
@@ -212,7 +212,7 @@ pub struct Response {
     /// The error, if the command failed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Error>,
-    /// A warning of one sentence.
+    /// The warnings, one sentence each, joined by spaces.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub warning: Option<String>,
     /// Observations since an action, at most 5 lines.

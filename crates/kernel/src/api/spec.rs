@@ -41,8 +41,7 @@ pub struct Spec {
     pub asserts: bool,
     /// How a front end repeats the command to follow new entries.
     pub follows: Option<Follow>,
-    /// Whether the command makes a picture, the `image` of its response, which a front end can
-    /// show.
+    /// Whether the command takes a picture that a front end can show, the `image` of its response.
     pub makes_picture: bool,
     /// Whether a client repeats the request if the daemon exits while the command is running.
     pub reconnects: bool,

@@ -93,7 +93,7 @@ pub(crate) struct ActionOptions {
     pub(crate) timeout: Duration,
     /// Whether the caller set a timeout.
     pub(crate) timed: bool,
-    /// Act on the element whatever its meaning is now.
+    /// Act on the element regardless of its current meaning.
     pub(crate) allow_changed: bool,
     /// Send the input despite obstacles.
     pub(crate) force: bool,
@@ -153,7 +153,7 @@ pub trait Acting: Command {
 pub struct ActOptions<'c> {
     /// Wait until the app is quiet.
     pub settle: &'c mut Option<OptionalValue<u64>>,
-    /// Act on the element of a ref whatever it means now.
+    /// Act on the element of a ref regardless of its current meaning.
     pub allow_changed: &'c mut bool,
     /// Send the input despite obstacles.
     pub force: &'c mut bool,

@@ -25,7 +25,7 @@ impl Begun {
 }
 
 impl Begun {
-    /// Queues a tree that the command captured for the log.
+    /// Queues for the log a tree that the command captured.
     pub(crate) fn log_tree(&self, generation: u64, tree: Arc<Tree>) {
         let redactor = CommandRedactor { secrets: self.redactor.secrets.clone(), typed: Vec::new() };
         let stored = StoredTree {

@@ -30,8 +30,8 @@ static HANDLES: AtomicU64 = AtomicU64::new(1);
 /// One session of a [`Host`], by its name. It need not be open yet.
 ///
 /// Each handle is a client: its refs are judged by what it was shown, and it is notified of changes
-/// that it has not seen. Clones are the same client. Two calls of [`Host::session`] with one name
-/// return two distinct clients of one session.
+/// that it has not seen. Clones are the same client. Two calls of [`Host::session`] with the same
+/// name return two distinct clients of one session.
 ///
 /// The most common commands have methods; [`run`](Self::run) runs any command.
 #[derive(Debug, Clone)]

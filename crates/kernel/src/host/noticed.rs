@@ -1,4 +1,4 @@
-//! Notices of the device that no receipt has reported.
+//! Notices from the device that no receipt has reported.
 
 use std::collections::VecDeque;
 use stickpin_device::{MAX_NOTICES, Notice, push_latest};

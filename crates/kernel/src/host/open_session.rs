@@ -46,7 +46,7 @@ pub(crate) struct OpenSession {
     pub(crate) secrets: Vec<Secret>,
     /// The field that the last action filled without focusing it, in words.
     pub(crate) unfocused: Option<String>,
-    /// Notices of the device that no receipt has reported.
+    /// Notices from the device that no receipt has reported.
     pub(crate) noticed: Noticed,
     /// The state that is kept for watchers.
     pub(crate) watch: WatchState,

@@ -143,8 +143,8 @@ pub struct RecordedTarget {
     pub target: String,
     /// The strongest selector that was unique.
     pub selector: String,
-    /// The meaning: `button "Delete" in row "Mail 1"`. Empty for a question, which itself asks
-    /// about the state.
+    /// The meaning: `button "Delete" in row "Mail 1"`. Empty for a query, which itself asks about
+    /// the state.
     pub meaning: String,
     /// Whether the target is a field that hides its content.
     pub secret: bool,

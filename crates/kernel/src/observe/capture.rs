@@ -20,7 +20,7 @@ pub(crate) async fn capture_app(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>
 }
 
 /// Captures the app. While another agent holds the turn, a command that only reads gets the stored
-/// tree and its age, because a new tree would outdate the refs of the holder.
+/// tree and its age, because a new tree would make the holder's refs out of date.
 ///
 /// # Errors
 /// Returns the errors of [`capture_app`].

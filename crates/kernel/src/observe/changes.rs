@@ -93,8 +93,8 @@ async fn compare(
     let renews = kept.is_some() && told.is_none();
     let kept = told.or(kept);
     let keeps = kept.is_some();
-    // A client that never read in full sees the changes since the last capture, which renews
-    // nothing.
+    // A client that has never read the app in full sees the changes since the last capture, which
+    // renews nothing.
     let Some(base) = kept.or(before) else {
         return Ok(Changes {
             header: NO_BASE_HEADER.to_owned(),

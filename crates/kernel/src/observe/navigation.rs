@@ -97,7 +97,7 @@ pub(crate) fn process_ended_tabs(cx: &mut Cx) -> Option<String> {
     moved
 }
 
-/// Warns about changes of the device itself, unless the receipt reports them.
+/// Warns about changes to the device itself, unless the receipt reports them.
 pub(crate) fn warn_device_notices(cx: &mut Cx) {
     let Ok(live) = cx.open_session() else { return };
     let asides = live.device.lifecycle().map(|life| life.device_notices()).unwrap_or_default();

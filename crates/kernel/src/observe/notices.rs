@@ -1,4 +1,4 @@
-//! Notices of the device: for receipts, and for people who watch.
+//! Notices from the device: for receipts, and for people who watch.
 
 use crate::command::context::Cx;
 use stickpin_device::{Notice, Result};

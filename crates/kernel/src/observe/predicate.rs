@@ -70,7 +70,7 @@ pub struct Answer {
 }
 
 /// Evaluates a predicate on the app as it is now. While another agent holds the turn, `freshness`
-/// decides for a predicate about presence; others are evaluated on the stored tree.
+/// selects the tree for a predicate about presence; others are evaluated on the stored tree.
 ///
 /// # Errors
 /// Returns the errors of resolving the target, except that absence answers a predicate about

@@ -174,7 +174,7 @@ impl Image {
         Ok(Self { width, height, rgb: rgb(raw, if decoder.has_alpha() { 4 } else { 3 }) })
     }
 
-    /// Decodes a PNG or WebP file of the caller.
+    /// Decodes a PNG or WebP file from the caller.
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` for any other format, and for an image that is too large.

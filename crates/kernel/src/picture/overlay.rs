@@ -19,7 +19,8 @@ pub(crate) fn draw(image: &mut Image, marks: &[(Ref, Rect)]) {
         let width = CELL * u32::try_from(label.len()).unwrap_or(u32::MAX) + 2;
         let (x, y, ..) = pixels(*rect);
         let x = x.clamp(0, i64::from(image.width.saturating_sub(width)));
-        // Draw the label above the element if there is room, so that its own text can be read.
+        // Draw the label above the element if there is room, so that the element's text stays
+        // readable.
         let above = y - i64::from(CELL) - 2;
         let y = if above >= 0 { above } else { y.max(0) };
         image.fill(x, y, width, CELL + 2, INK);

@@ -118,7 +118,8 @@ const PLAIN: &[&str] = &[
     "identity link code",
 ];
 
-/// The checks for a client that is confined to folders are exactly those of the annotations.
+/// The checks for a client that is confined to folders are exactly those that the annotations
+/// require.
 #[test]
 fn an_argument_that_leads_to_a_file_or_an_address_is_annotated() {
     let texts = |kind: &Kind| match kind {

@@ -87,7 +87,7 @@ pub(crate) fn redactor(cx: &Cx) -> impl Redactor + use<> {
 ///
 /// # Errors
 /// Returns `NOT_YOUR_TURN` while another agent holds the turn, `TURN_MISMATCH` if the caller named
-/// a turn other than the current one, and other refusals of the turn.
+/// a turn other than the current one, and other refusals concerning the turn.
 pub(crate) async fn admit(cx: &mut Cx, effect: Effect) -> Result<Option<Admitted>> {
     let Some((session, who)) = authority(cx)? else { return Ok(None) };
     let turn = match effect {

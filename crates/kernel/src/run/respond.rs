@@ -14,8 +14,8 @@ use stickpin_refs::Ref;
 /// Builds the response of a command that ran in this context, and returns the session's checkout.
 pub(crate) fn respond(entry: &Entry, cx: &mut Cx, result: Result<Box<dyn ErasedOutput>>) -> Response {
     let mut response = Response { command: entry.spec.name.to_owned(), ..Response::default() };
-    // The current dialog: this command may have opened or answered it. Without a session, the last
-    // published one.
+    // The current dialog: this command may have opened or answered it. Without a session, use the
+    // last published one.
     let dialog = cx.open_session().ok().map(|live| live.device.dialog());
     if let Some(slot) = &cx.slot {
         response.session = Some(slot.name.clone());

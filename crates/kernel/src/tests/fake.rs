@@ -98,7 +98,7 @@ impl Fake {
             (world.hangs_in == Some(name), world.panics_in == Some(name), world.dead)
         };
         assert!(!panics, "the fake has a bug in {name}");
-        // Until the app resumes, which a test signals by a change.
+        // Wait until the app resumes, which a test signals with a change.
         while hangs && self.world().hangs_in == Some(name) {
             self.changed.notified().await;
         }

@@ -58,7 +58,7 @@ async fn an_input_that_holds_these_files_is_left_alone() {
     let r = b.ok("upload", json!({ "target": "label=CV", "files": ["a.txt"] })).await;
     assert!(text(&r).starts_with("already uploaded"), "{}", text(&r));
     assert!(b.log().is_empty());
-    // A file with an equal name and size, but written since.
+    // A file with the same name and size, but written later.
     let older = InputFile::new("a.txt", 2, held.modified - 1);
     b.fake.world().file_inputs.insert(3, input(3).files(vec![older]));
     b.ok("upload", json!({ "target": "label=CV", "files": ["a.txt"] })).await;

@@ -11,7 +11,7 @@ use stickpin_device::{Error, Result};
 use stickpin_session::{EndReason, RefFault};
 use stickpin_tree::{Meaning, NodeId, Tree};
 
-/// Which tree a command that only reads looks at while another agent holds the turn.
+/// The tree that a command that only reads uses while another agent holds the turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Freshness {
     /// The stored tree, whose nodes have refs.
@@ -80,7 +80,7 @@ pub(crate) async fn determine_presence(
 }
 
 /// Determines whether the element of a ref exists in a new tree that is not stored. The element is
-/// found again by its handle and must still mean the same.
+/// found again by its handle and must still have the same meaning.
 async fn ref_presence_now(cx: &mut Cx, target: RefTarget) -> Result<Presence> {
     let (meaning, handle, ended) = match standing(cx, target)? {
         Ok(resolved) => {
@@ -100,7 +100,7 @@ async fn ref_presence_now(cx: &mut Cx, target: RefTarget) -> Result<Presence> {
         let same = |node: NodeId| records.judge(&meaning, node).is_same();
         let node = match has_identity {
             true => handle.and_then(|handle| tree.find_address(handle)).map(|node| node.id()),
-            // An app that does not identify its elements: any element that means the same.
+            // An app that does not identify its elements: any element with the same meaning.
             false => like(&tree, &meaning).find(|node| same(*node)),
         };
         node.map(|node| (node, same(node)))

@@ -73,7 +73,7 @@ pub(crate) struct World {
     pub(crate) reached: Vec<String>,
     /// The activity that is still pending when the kernel waits for quiet.
     pub(crate) still: Vec<PendingActivity>,
-    /// Completes the next picture for viewers, which is complete at once without it.
+    /// Completes the next picture for viewers; `None` completes it at once.
     pub(crate) held_picture: Option<tokio::sync::oneshot::Receiver<()>>,
     /// The number of screenshots taken.
     pub(crate) shots: usize,
