@@ -52,10 +52,10 @@ impl Connection {
     /// for it. Without an answer to `hello`, nothing was run. A command that waits for the turn is
     /// repeated with the same id if the daemon exits meanwhile.
     ///
+    /// The response counts as delivered once [`Connection::acknowledge`] is called.
+    ///
     /// # Errors
     /// Returns the errors of [`Connection::find_or_start`]; in that case, nothing was run.
-    ///
-    /// The response counts as delivered once [`Connection::acknowledge`] is called.
     pub fn run(state_dir: &StateDir, start: &Start, request: &Request) -> Result<(Response, Self)> {
         let mut request = request.clone();
         let secrets = request.keep_used_secrets();

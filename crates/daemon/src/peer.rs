@@ -119,7 +119,7 @@ struct Peer {
     reads_begun: AtomicBool,
     /// The responses that the client may not have yet.
     deliveries: Deliveries,
-    /// Cancelled when the client has disconnected: its calls end.
+    /// Cancelled when the client has disconnected: its calls then end.
     gone: CancellationToken,
 }
 

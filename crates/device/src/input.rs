@@ -19,17 +19,17 @@ pub struct AimOptions<'a> {
     /// Move the pointer to the point (presses, hovers, drags) instead of only performing a hit test
     /// (fill, select).
     pub pointer: bool,
-    /// The pointer is needed for a press.
+    /// Whether the pointer is needed for a press.
     pub press: bool,
-    /// That press is plain ([`is_plain`]). If the platform presses an element by other means, the
-    /// pointer may stay where it is.
+    /// Whether that press is plain ([`is_plain`]). If the platform presses an element by other
+    /// means, the pointer may stay where it is.
     pub plain: bool,
     /// The content guard: elements and text leaves whose content must not change until the input
     /// has been delivered.
     ///
     /// A device that supports it compares them in the task in which the app receives each event of
-    /// the input, and stops the event if they differ ([`Delivery::Changed`]). The guard replaces
-    /// that of an earlier aim at the same element and ends with the input.
+    /// the input, and stops the event if any has changed ([`Delivery::Changed`]). The guard
+    /// replaces that of an earlier aim at the same element and ends with the input.
     pub guarded: &'a [Handle],
 }
 

@@ -2,7 +2,7 @@
 
 use crate::table::{self, ProcessStat};
 
-/// A running process: the one that was asked about, or one that started it.
+/// A running process: the one in question, or one that started it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ancestor {
     /// The process id.

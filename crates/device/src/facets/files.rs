@@ -14,8 +14,8 @@ pub struct FileInput {
     pub input: Handle,
     /// Whether the input accepts more than one file.
     pub multiple: bool,
-    /// The advice for giving several files to an input that may accept them but cannot receive them
-    /// at once.
+    /// Advice on giving several files to an input that may accept them but cannot receive them at
+    /// once.
     pub one_by_one: Option<String>,
     /// Whether the input accepts a folder.
     pub directory: bool,
