@@ -1,5 +1,4 @@
-//! Routing of actions to the members that they are for: an action is prepared and committed by one
-//! member.
+//! Routing of actions to members: each action is prepared and committed by one member.
 
 use crate::environment::{CompositeDevice, Environment};
 use crate::handles::{
@@ -14,8 +13,8 @@ use stickpin_device::{
 use stickpin_tree::{Handle, Rect};
 
 impl<G: Environment> CompositeDevice<G> {
-    /// Aims at an element. With `context`, the context of its record and the ticket of its
-    /// location, also locates the element again.
+    /// Aims at an element. `context` holds the context of its record and the ticket of its
+    /// location; if given, the element is also located again.
     ///
     /// # Errors
     /// Returns the errors of [`Device::prepare`].
@@ -110,8 +109,8 @@ impl<G: Environment> CompositeDevice<G> {
     }
 }
 
-/// Returns the window that a drag into another member starts in, in words, if it also covers the
-/// end point: the press raises it.
+/// Returns the description of the window in which a drag into another member starts, if that window
+/// also covers the end point: the press raises it.
 async fn covers_the_end<G: Environment>(
     whole: &mut CompositeDevice<G>,
     action: &Action,
@@ -122,7 +121,7 @@ async fn covers_the_end<G: Environment>(
 }
 
 /// Returns what covers the end point of a drag into another member; `None` if the target receives
-/// it.
+/// the drop.
 fn in_the_way(hit: HitResult) -> Option<String> {
     match hit {
         HitResult::Target | HitResult::Unknown => None,

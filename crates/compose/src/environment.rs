@@ -32,7 +32,7 @@ pub trait Environment: Send + fmt::Debug {
     /// The word for the whole in messages, such as `desktop`.
     const NAME: &'static str;
 
-    /// The text of the tree when there is no member.
+    /// The text of a tree without members.
     const EMPTY: &'static str;
 
     /// Returns the description of the whole.
@@ -56,7 +56,7 @@ pub trait Environment: Send + fmt::Debug {
     /// Returns `BACKEND_LOST`.
     async fn refresh(&mut self, parts: &mut Members<Self::Member>) -> Result<()>;
 
-    /// Returns whether members may have come or gone since [`Environment::refresh`].
+    /// Returns whether members may have come or gone since the last [`Environment::refresh`].
     fn has_membership_changes(&self) -> bool;
 
     /// Waits until members may have come or gone.
@@ -150,8 +150,8 @@ pub struct CompositeDevice<G: Environment> {
 }
 
 impl<G: Environment> CompositeDevice<G> {
-    /// Composes the members of `ground`. There are none before
-    /// [`CompositeDevice::discover_members`]. `folders` are those that members are started with.
+    /// Composes the members of `ground`. There are none until [`CompositeDevice::discover_members`]
+    /// is called. `folders` are the folders that members are started with.
     pub fn new(ground: G, folders: Option<AppFolders>) -> Self {
         Self { ground, parts: Members::new(folders) }
     }

@@ -3,7 +3,7 @@
 use stickpin_device::Ticket;
 use stickpin_tree::Handle;
 
-/// The bits of a scope that a member uses. Its number is stored above them.
+/// The number of scope bits that a member uses. The member's number is stored above them.
 const MEMBER_SCOPE_BITS: u32 = 32;
 
 /// The scope of the nodes that belong to the whole.
@@ -46,12 +46,12 @@ struct MemberTicket {
     own: Ticket,
 }
 
-/// Returns the ticket of the whole for a member's ticket.
+/// Wraps a member's ticket in a ticket of the whole.
 pub(crate) fn ticket_to_composite(part: u64, own: Ticket) -> Ticket {
     Ticket::new(MemberTicket { part, own })
 }
 
-/// Returns a member's own ticket; empty if `ticket` is that of another member.
+/// Returns a member's own ticket; empty if `ticket` belongs to another member.
 pub(crate) fn ticket_to_member(ticket: &Ticket, part: u64) -> Ticket {
     let note = ticket.take::<MemberTicket>().filter(|note| note.part == part);
     note.map(|note| note.own).unwrap_or_default()

@@ -91,7 +91,7 @@ pub struct Members<M> {
     count: u64,
     /// The latest departed members, by number and name.
     departed: VecDeque<(u64, String)>,
-    /// Notices for the next response.
+    /// Notices for the next response of any kind.
     pub(crate) device_notices: VecDeque<Notice>,
     pub(crate) notices: VecDeque<Notice>,
     pub(crate) merged: Option<MergedTree>,
@@ -124,7 +124,7 @@ impl<M: Member> Members<M> {
         self.all.iter()
     }
 
-    /// Returns the members like [`Members::iter`], but mutably.
+    /// Returns mutable references to the members, in the order of [`Members::iter`].
     pub fn iter_mut(&mut self) -> impl Iterator<Item = &mut MemberEntry<M>> {
         self.all.iter_mut()
     }
@@ -153,7 +153,7 @@ impl<M: Member> Members<M> {
         let numbered = (2_u32..).map(|n| format!("{name} {n}"));
         let mut free =
             std::iter::once(name.to_owned()).chain(numbered).filter(|n| !taken.contains(n.as_str()));
-        // Needs at most one attempt more than there are other members.
+        // Needs at most one more attempt than there are other members.
         free.next().unwrap_or_default()
     }
 
@@ -202,7 +202,8 @@ impl<M: Member> Members<M> {
         self.all.iter_mut().find(|part| part.number == number && !part.gone)
     }
 
-    /// Returns the members that the current command has acted on; all if there are none.
+    /// Returns the members that the current command has acted on; all members if it has acted on
+    /// none.
     pub(crate) fn members_acted_on(&mut self) -> impl Iterator<Item = &mut MemberEntry<M>> {
         let acted = &self.acted_on;
         self.all.iter_mut().filter(|part| acted.is_empty() || acted.contains(&part.number))
@@ -211,7 +212,7 @@ impl<M: Member> Members<M> {
     /// Returns the device of a member.
     ///
     /// # Errors
-    /// Returns `ELEMENT_NOT_FOUND` when it has left, and `TIMEOUT` when it does not answer.
+    /// Returns `ELEMENT_NOT_FOUND` if the member has left, and `TIMEOUT` if it does not answer.
     pub(crate) fn device(&mut self, number: u64, whole: &str) -> Result<&mut dyn Device> {
         let part = self.get(number).ok_or_else(element_gone)?;
         let silent = format!("{} does not respond; it may be hung", quote(&part.name));
@@ -250,5 +251,5 @@ impl<M: Member> Lifecycle for Members<M> {
 
 /// Returns the hint for a member that does not answer.
 pub(crate) fn unresponsive_hint(whole: &str) -> String {
-    format!("wait and try again; the other apps of the {whole} are not affected")
+    format!("wait and try again; the other apps on the {whole} are not affected")
 }

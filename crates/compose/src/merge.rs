@@ -39,13 +39,13 @@ pub(crate) struct MergedTree {
     pub(crate) tree: Arc<Tree>,
     parts: Vec<MemberTree>,
     pub(crate) focus: InputFocus,
-    /// Where the document of each member begins; `None` for one that does not answer.
+    /// The index at which each member's document begins; `None` for a member that does not answer.
     document_starts: Vec<Option<u32>>,
 }
 
 impl MergedTree {
-    /// Merges the members. `grade` is the identity grade of the handles, and `empty` the text when
-    /// there is no member. `hidden` contains handles that exist but are not shown.
+    /// Merges the members. `grade` is the identity grade of the handles, and `empty` is the text of
+    /// a tree without members. `hidden` contains handles that exist but are not shown.
     ///
     /// # Errors
     /// Returns an error if there are more nodes than a tree can hold.
@@ -96,8 +96,8 @@ impl MergedTree {
             && self.parts.iter().zip(parts).all(same)
     }
 
-    /// Returns the position of a member's node in the merged tree; `None` if `tree` is another
-    /// capture of the member.
+    /// Returns the position of a member's node in the merged tree; `None` if `tree` is not the
+    /// capture that was merged.
     pub(crate) fn node_in_merged(&self, number: u64, tree: &Arc<Tree>, node: NodeId) -> Option<NodeId> {
         let at = self.parts.iter().position(|part| part.number == number)?;
         let read = self.parts[at].tree.as_ref().is_some_and(|read| Arc::ptr_eq(read, tree));
@@ -107,7 +107,7 @@ impl MergedTree {
 
 /// Copies a member's tree below the member's node. Returns the index of the first copied node.
 fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, focus: InputFocus) -> Result<u32, TreeError> {
-    // With more nodes, the builder fails.
+    // The builder rejects a tree with more nodes.
     let begin = u32::try_from(builder.len()).unwrap_or(u32::MAX);
     let active = focus.window.filter(|(app, _)| *app == number).map(|(_, window)| window);
     let focused = focus.keys.is_none_or(|keys| keys == number);
@@ -155,7 +155,7 @@ mod tests {
     const NOBODY: &str = "no app shows a window here";
     const APP: u64 = 1;
 
-    /// Returns a form with a button, a row of a list with another, and a page.
+    /// Returns a form with a button and an embedded page that has another button.
     fn form(title: &str) -> Arc<Tree> {
         let mut builder = TreeBuilder::new(IdentityGrade::WhileAlive);
         builder.set_surface(SurfaceId(1));

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use stickpin_device::{Device, Error, ErrorCode, LocatedElement, Result, Ticket, element_gone};
 use stickpin_tree::{Handle, Rect, Tree, quote};
 
-/// When an element is located.
+/// The time at which an element is located, relative to an input.
 pub(crate) enum Occasion<'a> {
     /// Before an input, with the context of the element's record.
     Before(&'a [Handle]),
@@ -95,7 +95,7 @@ impl<G: Environment> CompositeDevice<G> {
     /// does not answer is not waited for again.
     ///
     /// # Errors
-    /// Returns the error of the answer, or `ELEMENT_NOT_FOUND` if the member has left and its
+    /// Returns the error of the answer, or `ELEMENT_NOT_FOUND` if the member has left, taking its
     /// elements with it.
     pub(crate) async fn check_member<T>(&mut self, number: u64, answer: Result<T>) -> Result<T> {
         let Err(mut error) = answer else { return answer };

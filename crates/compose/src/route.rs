@@ -30,8 +30,8 @@ impl Route {
 }
 
 impl<G: Environment> CompositeDevice<G> {
-    /// Returns the active window. If not exactly one member reports its own, the environment
-    /// decides.
+    /// Returns the active window. Unless exactly one member reports its own as active, the
+    /// environment decides.
     ///
     /// # Errors
     /// Returns the errors of [`Environment::active_member`].

@@ -13,7 +13,7 @@ use stickpin_device::{
 };
 use stickpin_tree::{Document, Handle, IdentityGrade, NodeSpec, Rect, Role, SurfaceId, Tree, TreeBuilder};
 
-/// The button of a fake, with the fake's own handle.
+/// A fake's own handle for its button.
 const BUTTON: Handle = Handle { scope: 1, id: 3 };
 
 /// The inputs that both fakes received, as `NAME: what`.
@@ -42,7 +42,7 @@ struct Fake {
     info: DeviceInfo,
     tree: Arc<Tree>,
     health: Health,
-    /// Whether it reports that its window is active.
+    /// Whether the fake reports that its window is active.
     active: bool,
     /// The left edge of its window, which is 100 wide and high.
     x: f64,
@@ -500,7 +500,7 @@ async fn a_member_that_does_not_answer_keeps_nobody_waiting() {
     fake(&mut whole, "a").health = Health::Silent;
     let error = whole.locate(to_composite(1, BUTTON), &[]).await.unwrap_err();
     assert_eq!(
-        (error.code, error.hint.contains("apps of the table are not affected")),
+        (error.code, error.hint.contains("apps on the table are not affected")),
         (ErrorCode::Timeout, true)
     );
     let read = tree(&mut whole).await;
