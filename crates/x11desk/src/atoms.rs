@@ -1,7 +1,7 @@
 //! Names that the server knows by number (atoms).
 
 x11rb::atom_manager! {
-    /// The atoms of ICCCM and EWMH that are used, and those of this crate.
+    /// The ICCCM and EWMH atoms in use, and this crate's own.
     pub(crate) Atoms:
     /// The pending replies for [`Atoms`].
     AtomsCookie {

@@ -105,7 +105,7 @@ pub fn write(d: &mut Display, text: String) -> X11Result<()> {
     let (bytes, most) = (text.len(), d.conn.maximum_request_bytes().saturating_sub(64));
     if bytes > most {
         return Err(X11Error::Unsupported(format!(
-            "the clipboard takes at most {most} bytes, and the text has {bytes}"
+            "the clipboard accepts at most {most} bytes, but the text has {bytes}"
         )));
     }
     let clipboard = d.atoms.CLIPBOARD;

@@ -70,8 +70,8 @@ pub(crate) struct LentKeys {
 }
 
 impl LentKeys {
-    /// How long a key keeps its assigned keysym: apps look it up when they read the event, not when
-    /// it was sent.
+    /// How long a key keeps its assigned keysym. Apps look the keysym up when they read the event,
+    /// not when the event is sent.
     const LENT: Duration = Duration::from_secs(1);
 
     /// Returns the time when the keys are to be restored.
@@ -135,7 +135,7 @@ impl Display {
             Err(e) => tracing::debug!(error = %e, "polling a display"),
         }
         if let Some(fd) = woken {
-            // Empty when the server ended the wait.
+            // There is nothing to read if the server ended the wait.
             let _ = rustix::io::read(fd, &mut [0_u8; 8][..]);
         }
     }
@@ -170,7 +170,7 @@ impl Display {
             Event::PropertyNotify(e) if e.atom == self.atoms._NET_FRAME_EXTENTS => self.managed = true,
             Event::PropertyNotify(e) => self.clipboard.part |= e.state == Property::NEW_VALUE,
             Event::ConfigureNotify(e) if e.window == self.root => self.size = (e.width, e.height),
-            // An error of a request without a reply, usually for a window that has gone.
+            // An error from a request without a reply, usually for a window that has gone.
             Event::Error(e) => tracing::debug!(kind = ?e.error_kind, request = ?e.request_name, "refused"),
             _ => {}
         }
@@ -210,11 +210,11 @@ impl Display {
     /// Returns whether the process that created this window is another stickpin process that is
     /// still connected.
     ///
-    /// Changes on a display that outlives us are recorded with the id of our window, which ends
-    /// with the connection. The next process can thus tell what a killed process left behind. The
-    /// server reuses ids: a process that connects after a killed one usually gets the same ids.
-    /// Another window therefore counts only if it has our title, and a record with our own id from
-    /// before we changed anything is a leftover as well.
+    /// Changes on a display that outlives us are recorded with the id of our window, which is
+    /// destroyed with the connection. The next process can thus tell what a killed process left
+    /// behind. The server reuses ids: a process that connects after a killed one usually gets the
+    /// same ids. Another window therefore counts only if it has our title, and a record with our
+    /// own id from before we changed anything is a leftover as well.
     pub(crate) fn is_owner_alive(&self, owner: WindowId) -> X11Result<bool> {
         let (name, text) = (self.atoms._NET_WM_NAME, self.atoms.UTF8_STRING);
         let called = self.conn.get_property(false, owner, name, text, 0, 16)?.reply();

@@ -76,8 +76,7 @@ pub fn foreign_focus_after_grab(d: &mut Display, window: WindowId) -> X11Result<
     }
 }
 
-/// Gives the keyboard focus to a window: the focus of our own keyboard if there is one, otherwise
-/// by activating the window.
+/// Gives a window the focus of our own keyboard if there is one; otherwise, activates the window.
 pub fn give_keyboard(d: &mut Display, window: WindowId) -> X11Result<()> {
     if d.has_seat() {
         return seat::focus(d, window);
@@ -91,7 +90,7 @@ pub fn give_keyboard(d: &mut Display, window: WindowId) -> X11Result<()> {
 
 /// Gives the focus to a window and sends it one chord, unless another window would receive it.
 /// `popup` states whether a pop-up of its process is open. Escape then closes that pop-up; other
-/// keys are not sent, because the pop-up may take them.
+/// keys are not sent, because the pop-up may consume them.
 pub fn send_chord_to_window(
     d: &mut Display,
     window: WindowId,
@@ -114,7 +113,8 @@ pub fn send_chord_to_window(
         d.conn.ungrab_server()?;
         d.sync()?;
         match sent? {
-            // The window manager passes the focus on asynchronously, and briefly grabs it itself.
+            // The window manager passes the focus on asynchronously, and briefly grabs the keyboard
+            // itself.
             KeyDelivery::Elsewhere | KeyDelivery::KeyboardGrabbed if Instant::now() < until => {
                 window_manager::sync(d)?
             }

@@ -34,7 +34,7 @@ impl HeldInput {
     /// Returns the errors of [`X11::run`].
     pub async fn release_now(mut self) -> Result<()> {
         let released = self.x11.run(self.release()).await;
-        // If this call is dropped earlier, the destructor releases it.
+        // If this call is dropped earlier, the destructor releases the input.
         self.down = false;
         released
     }

@@ -38,8 +38,8 @@ fn modifier(keymap: &Keymap, sym: u32) -> X11Result<u8> {
 /// Our own keyboard gets the same mapping: modifiers are looked up there, and a new keyboard starts
 /// with the layout of the server, not with that of the person.
 pub(crate) fn read_keymap(d: &mut Display) -> X11Result<Keymap> {
-    // Changes of the mapping cause an event; those of the person's keyboard, in addition to ours,
-    // do not.
+    // Changes to the mapping cause an event, except those to the person's keyboard when we have our
+    // own.
     d.handle_events()?;
     let own = d.has_seat();
     if let Some(keymap) = d.keymap.as_ref().filter(|_| !own) {
@@ -63,7 +63,7 @@ pub(crate) fn read_keymap(d: &mut Display) -> X11Result<Keymap> {
     Ok(keymap)
 }
 
-/// Assigns a keysym to a key, both on the keyboard in which apps look keys up and on our own. Both
+/// Assigns a keysym to a key, both on the keyboard whose mapping apps use and on our own. Both
 /// levels are set, so held modifiers do not matter.
 fn assign_keysym(d: &Display, code: u8, sym: u32) -> X11Result<()> {
     if d.has_seat() {
@@ -125,12 +125,14 @@ pub fn type_text(d: &mut Display, text: &[char]) -> X11Result<usize> {
     let syms: Vec<u32> = text.iter().map(|&c| keymap::keysym_of_char(c)).collect();
     let mut strokes = plan(d, &keymap, &syms)?;
     if strokes.is_empty() && !syms.is_empty() {
-        // The caller has ensured that the app has read the text typed with them.
+        // The caller has ensured that the app has read the text typed with the spare keys.
         restore_spares(d)?;
         let keymap = read_keymap(d)?;
         strokes = plan(d, &keymap, &syms)?;
         if strokes.is_empty() {
-            return Err(X11Error::Refused("text that no key types: the keyboard has no spare key".into()));
+            return Err(X11Error::Refused(
+                "text: no key produces it, and the keyboard has no spare key".into(),
+            ));
         }
     }
     for stroke in &strokes {
@@ -140,7 +142,7 @@ pub fn type_text(d: &mut Display, text: &[char]) -> X11Result<usize> {
     Ok(strokes.len())
 }
 
-/// Sends one chord. Returns false if there is no such key.
+/// Sends one chord. Returns false if there is no such key, or no spare key to assign it to.
 pub fn chord(d: &mut Display, modifiers: Modifiers, name: &str) -> X11Result<bool> {
     let Some(sym) = keymap::keysym_of_name(name) else { return Ok(false) };
     let keymap = read_keymap(d)?;
@@ -165,8 +167,8 @@ fn key(d: &Display, code: u8, down: bool) -> X11Result<()> {
 }
 
 /// Returns whether another client grabs the keyboard ([`pointer::is_grabbed`]): it then receives
-/// our keys, regardless of the focus. `with_core` also checks the core keyboard of the server,
-/// where ours is another one.
+/// our keys, regardless of the focus. `with_core` also checks the core keyboard of the server, if
+/// ours is a different one.
 pub(crate) fn is_grabbed(d: &Display, with_core: bool) -> X11Result<bool> {
     let mode = GrabMode::ASYNC;
     let ours = d.conn.grab_keyboard(false, d.own, x11rb::CURRENT_TIME, mode, mode)?;
@@ -208,7 +210,7 @@ pub(crate) fn remove_leftovers(d: &Display) -> X11Result<()> {
     if left.is_empty() {
         return Ok(());
     }
-    tracing::debug!(?left, "keys that were left with a meaning");
+    tracing::debug!(?left, "keys were left with assigned keysyms");
     unassign_keysyms(d, left.into_iter().map(|(_, code)| code))?;
     record_spares(d)
 }

@@ -1,6 +1,6 @@
 //! The keyboard mapping: which key produces a character. Pure.
 
-/// The keysym of a keycode that has none.
+/// The value that stands for no keysym.
 pub(super) const NO_SYMBOL: u32 = 0;
 
 /// The keysym of AltGr.
@@ -73,7 +73,7 @@ impl Keymap {
     /// Lock. Keys that need no modifier come first.
     pub(crate) fn find(&self, sym: u32, group: usize, caps: bool) -> Option<Stroke> {
         // Core protocol, chapter 5, and "Core Keyboard Mapping to XKB": two levels of each of two
-        // layouts, then the third and fourth level of both.
+        // layouts, then the third and fourth levels of both.
         let base = group.min(1) * 2;
         let levels =
             [(base, false, false), (base + 1, true, false), (base + 4, false, true), (base + 5, true, true)];
@@ -104,7 +104,7 @@ mod tests {
     use super::*;
 
     /// Returns a small German keyboard: q/Q/@, ß, y on another key in the second layout, AltGr, and
-    /// a key without meaning.
+    /// two keys without a keysym.
     fn german() -> Keymap {
         let row = |syms: [u32; 6]| syms;
         let syms = [

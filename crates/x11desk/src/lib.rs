@@ -1,5 +1,5 @@
-//! X11 displays for a backend whose apps show windows: reading the windows, and input like that of
-//! a person.
+//! X11 displays for a backend whose apps show windows: reading their windows, and sending input as
+//! a person would.
 //!
 //! [`X11`] is a connection to a display with its own thread. Jobs run there one at a time and see
 //! the [`Display`]: its windows, pointer, keyboard, clipboard and pictures. On a display that a

@@ -33,7 +33,7 @@ pub fn send(d: &mut Display, window: WindowId) -> X11Result<u32> {
     Ok(sent)
 }
 
-/// Waits for the reply to a ping; false if it does not arrive within `PONG_TIMEOUT`.
+/// Waits for the reply to a ping. Returns false if it does not arrive within `PONG_TIMEOUT`.
 pub fn is_answered(d: &mut Display, sent: u32) -> X11Result<bool> {
     d.wait_until_true(Instant::now() + PONG_TIMEOUT, |d| Ok(d.pongs.contains(&sent)))
 }

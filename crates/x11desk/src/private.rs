@@ -4,7 +4,7 @@
 //! Xvfb picks a free display number (`-displayfd`), dbus-daemon listens on a socket in the runtime
 //! folder of the session, and the accessibility bus is activated on it. All processes carry a mark
 //! in their environment, the runtime folder. At the end, or in a sweep after a crash, the mark also
-//! finds what apps started and abandoned.
+//! identifies processes that apps started and abandoned.
 
 mod environment;
 mod home;
@@ -37,14 +37,15 @@ const DISPLAY: &str = "Xvfb";
 /// The minimum size of a display.
 const SIZE: (u32, u32) = (1280, 900);
 
-/// The maximum length of a temporary folder that leaves room for socket paths of 107 bytes.
+/// The maximum length of the temporary folder's path. Socket paths, at most 107 bytes long,
+/// continue it.
 const MAX_TMPDIR: usize = 40;
 
 /// The programs of a private session, with their Debian packages.
 const TOOLS: [(&str, &str); 3] = [(DISPLAY, "xvfb"), ("dbus-daemon", "dbus"), ("openbox", "openbox")];
 
-/// A configuration of the window manager without key bindings, because chords are for the app, and
-/// with one workspace.
+/// A configuration of the window manager with one workspace, and with no key binding except Alt+F4,
+/// because chords are for the app.
 const OPENBOX: &str = include_str!("private/openbox.xml");
 
 /// A private display that is running.
@@ -74,7 +75,7 @@ struct HelperProcess {
     child: Child,
 }
 
-/// Returns the programs that private sessions lack, with their packages.
+/// Returns the programs that private sessions need and that are not installed, with their packages.
 #[must_use]
 pub fn missing_tools(path: Option<&OsStr>) -> Vec<(&'static str, &'static str)> {
     TOOLS.into_iter().filter(|(program, _)| find_on_path(&[program], path).is_none()).collect()
@@ -154,7 +155,7 @@ impl PrivateDisplay {
         Address { name: self.display.clone(), cookie: Some(self.cookie.clone()), shared: false }
     }
 
-    /// Returns the runtime folder by its short name.
+    /// Returns the short path of the runtime folder.
     pub fn runtime(&self) -> PathBuf {
         self.record.links[0].join("r")
     }
@@ -174,7 +175,7 @@ impl PrivateDisplay {
         command.arg(&authority);
         let number = self.spawn(command, DISPLAY, until).await?;
         if number.parse::<u32>().is_err() {
-            let why = format!("it printed no display number, but {}", stickpin_tree::quote(&number));
+            let why = format!("it printed {} instead of a display number", stickpin_tree::quote(&number));
             return Err(failed(DISPLAY, &why));
         }
         self.display = format!(":{number}");
@@ -220,8 +221,7 @@ impl PrivateDisplay {
     }
 
     fn add(&mut self, mut command: Command, name: &'static str) -> Result<()> {
-        let child =
-            command.spawn().map_err(|e| Error::tool_missing(format!("{name} cannot be started: {e}")))?;
+        let child = command.spawn().map_err(|e| Error::tool_missing(format!("cannot start {name}: {e}")))?;
         self.lock().insert(0, HelperProcess { name, child });
         self.write_record()
     }
@@ -234,9 +234,10 @@ impl PrivateDisplay {
         let (start, mut line) = (Instant::now(), String::new());
         match timeout_at(until, BufReader::new(stdout).read_line(&mut line)).await {
             Ok(Ok(read)) if read > 0 => Ok(line.trim().to_owned()),
-            Ok(Ok(_)) => {
-                Err(failed(name, &format!("it exited immediately with the output: {}", self.last_line(name))))
-            }
+            Ok(Ok(_)) => Err(failed(
+                name,
+                &format!("it exited immediately; its last output was {}", self.last_line(name)),
+            )),
             Ok(Err(e)) => Err(failed(name, &e.to_string())),
             Err(_) => Err(failed(name, &format!("it was not ready within {} s", start.elapsed().as_secs()))),
         }
@@ -259,11 +260,11 @@ impl PrivateDisplay {
 
     /// Returns the programs of this display, last started first.
     fn lock(&self) -> MutexGuard<'_, Vec<HelperProcess>> {
-        // Nothing panics while the lock is held; even then, the list would be intact.
+        // Nothing panics while the lock is held; even if something did, the list would be intact.
         self.children.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Returns when one of the programs has ended, with the resulting error.
+    /// Waits until one of the programs has ended, and returns the resulting error.
     pub async fn wait_for_failure(&self) -> Error {
         let mut fallen = std::future::poll_fn(|cx| self.poll_ended(cx, |_| true)).await;
         // Programs end with their display, and their end may be noticed first.
@@ -274,7 +275,10 @@ impl PrivateDisplay {
             fallen = display;
         }
         let (name, how) = fallen;
-        let what = format!("{name} of the private display has exited ({how}): {}", self.last_line(name));
+        let what = format!(
+            "{name} of the private display has exited ({how}); its last output was {}",
+            self.last_line(name)
+        );
         Error::backend_lost(what).hint("run `stickpin doctor`")
     }
 
@@ -299,7 +303,7 @@ impl PrivateDisplay {
             child.id().into_iter().for_each(kill_group);
             let ended = timeout(EXIT_TIMEOUT, child.wait()).await;
             if !matches!(ended, Ok(Ok(_))) {
-                tracing::warn!(pid = child.id(), ?ended, "a part of a private display does not end");
+                tracing::warn!(pid = child.id(), ?ended, "a process of a private display does not end");
             }
         }
         self.lock().clear();

@@ -18,7 +18,7 @@ pub struct ScreenPixels {
     pub(crate) y: i16,
     pub(crate) width: u16,
     pub(crate) height: u16,
-    /// Red, green, blue.
+    /// Three bytes per pixel: red, green, blue.
     pub(crate) rgb: Vec<u8>,
 }
 
@@ -91,7 +91,9 @@ fn layout(d: &Display) -> X11Result<[usize; 3]> {
         let places = [byte(visual.red_mask)?, byte(visual.green_mask)?, byte(visual.blue_mask)?];
         (usize::from(format.bits_per_pixel) == 8 * PIXEL).then_some(places)
     });
-    found.ok_or_else(|| X11Error::Refused("pictures: its pixels do not have 32 bits, 8 per color".into()))
+    found.ok_or_else(|| {
+        X11Error::Refused("screenshots: its pixels do not have 32 bits with 8 per color".into())
+    })
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use x11rb::protocol::xproto::{ConnectionExt as _, GrabMode, GrabStatus, Window a
 /// The prefix of the names of our devices; the id of our window follows.
 pub(crate) const NAME: &str = "stickpin-";
 
-/// The id of all master devices at once (XInput 2, XIAllMasterDevices).
+/// The id that stands for all master devices (XInput 2, XIAllMasterDevices).
 const ALL_MASTERS: DeviceId = 1;
 
 /// The core pointer and keyboard of every server.
@@ -82,7 +82,7 @@ pub(crate) fn remove_leftovers(d: &Display) -> X11Result<()> {
     }
     for (id, kind, owner) in masters(d)? {
         if kind == DeviceType::MASTER_POINTER && !d.is_owner_alive(owner)? {
-            tracing::debug!(id, "a pointer that was left over");
+            tracing::debug!(id, "removing a leftover pointer");
             remove_master(d, id)?;
         }
     }
@@ -131,7 +131,7 @@ pub(crate) fn is_core_device_grabbed(d: &Display, device: DeviceId) -> X11Result
     Ok(is_taken(asked.reply()?.status))
 }
 
-/// Sets the focus of our keyboard to a window. If we have no keyboard, the window manager decides.
+/// Sets the focus of our keyboard to a window. Does nothing if we have no keyboard of our own.
 pub(crate) fn focus(d: &Display, window: WindowId) -> X11Result<()> {
     let Some(seat) = d.seat else { return Ok(()) };
     Ok(d.conn.xinput_xi_set_focus(window, x11rb::CURRENT_TIME, seat.keyboard)?.check()?)

@@ -1,6 +1,6 @@
 //! Memory that the server writes screenshots to (MIT-SHM 1.2), so that the pixels of a screen are
-//! not sent over the connection. The memory is a file descriptor of this process, which never maps
-//! it.
+//! not sent over the connection. This process reads the memory through a file descriptor and never
+//! maps it.
 
 use crate::error::{X11Error, X11Result};
 use rustix::fs::{MemfdFlags, ftruncate, memfd_create};
@@ -42,7 +42,7 @@ impl SharedMemory {
 }
 
 /// Returns the pixels of a part of a window in the format of the server, four bytes each. `kept`
-/// keeps the memory between screenshots.
+/// holds the memory between screenshots.
 ///
 /// # Errors
 /// Returns `Refused` when the server or the system does not support shared memory.

@@ -114,7 +114,7 @@ impl Window {
     }
 }
 
-/// Grows a rectangle by these edges, multiplied by `times`; shrinks it if that is negative.
+/// Grows a rectangle by these edges, multiplied by `times`; shrinks it if `times` is negative.
 fn grow(Rect { x, y, width, height }: Rect, edges: Extents, times: f64) -> Rect {
     let Extents { left, right, top, bottom } = edges;
     let [left, right, top, bottom] = [left, right, top, bottom].map(|edge| f64::from(edge) * times);

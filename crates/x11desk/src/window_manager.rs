@@ -39,7 +39,7 @@ pub fn sync(d: &mut Display) -> X11Result<()> {
     let root = d.conn.get_window_attributes(d.root)?.reply()?;
     let is_present = root.all_event_masks.contains(EventMask::SUBSTRUCTURE_REDIRECT);
     if is_present && !answers(d, PONG_TIMEOUT)? {
-        tracing::debug!("no answer of a window manager");
+        tracing::debug!("no answer from the window manager");
     }
     Ok(())
 }
@@ -83,7 +83,7 @@ pub fn resize(d: &mut Display, window: &Window, width: u32, height: u32) -> X11R
 /// Moves a window and waits until it has moved. Returns false if it stays.
 pub fn move_by(d: &mut Display, window: &Window, (dx, dy): (f64, f64)) -> X11Result<bool> {
     let (whole, shadow) = (window.area_with_decoration(), window.shadow);
-    #[expect(clippy::cast_possible_truncation, reason = "a place near a screen")]
+    #[expect(clippy::cast_possible_truncation, reason = "a position near the screen")]
     let to = |at: f64, by: f64, shadow: u32| (at + by) as i32 - i32::try_from(shadow).unwrap_or(0);
     let place = ConfigureWindowAux::new().x(to(whole.x, dx, shadow.left)).y(to(whole.y, dy, shadow.top));
     d.conn.configure_window(window.id, &place)?;

@@ -62,7 +62,7 @@ pub fn list_windows(d: &mut Display) -> X11Result<Vec<Window>> {
     let mut frames: Vec<(WindowId, WindowId)> = framed.collect();
     let mut popups = HashSet::new();
     for (&top, (attributes, geometry)) in tops.iter().zip(asked) {
-        // The window has gone meanwhile.
+        // Skip a window that has gone meanwhile.
         let (Ok(attributes), Ok(geometry)) = (attributes.reply(), geometry.reply()) else { continue };
         let holds_managed = frames.iter().any(|(_, frame)| *frame == top);
         let seen =

@@ -43,7 +43,7 @@ impl Drop for ThreadHandle {
 
 fn wake(fd: &OwnedFd) {
     if let Err(e) = rustix::io::write(fd, &1_u64.to_ne_bytes()) {
-        tracing::debug!(error = %e, "the display's thread is not woken");
+        tracing::debug!(error = %e, "cannot wake the display's thread");
     }
 }
 
@@ -62,7 +62,7 @@ impl X11 {
         let (ready, connected) = oneshot::channel();
         let (woken, name) = (Arc::clone(&wake), address.name.clone());
         let thread = move || {
-            // If the receiver is gone, nobody waits any more.
+            // If the receiver is gone, nobody is waiting any more.
             let _ = match prepare(&address, until.into_std()) {
                 Ok(display) => ready.send(Ok(())).map(|()| serve(display, &todo, &woken)),
                 Err(e) => ready.send(Err(e)).map(drop),
@@ -201,7 +201,7 @@ fn serve(mut d: Display, todo: &mpsc::Receiver<Job>, woken: &OwnedFd) {
     }
 }
 
-/// Restores what was changed for us.
+/// Restores what we changed on the display.
 fn leave(d: &mut Display) -> X11Result<()> {
     pointer::release_all(d)?;
     keyboard::restore_spares(d)?;
@@ -238,7 +238,7 @@ mod tests {
         let x11 = connect(&private).await;
         drop(x11.clone());
         assert!(x11.run(|d| d.sync()).await.is_ok(), "it is still there");
-        // The thread holds the other end.
+        // The thread holds the other reference.
         let line = Arc::downgrade(&x11.0.wake);
         drop(x11);
         let ended = async {
@@ -262,7 +262,7 @@ mod tests {
             d.wait_for(Instant::now() + Duration::from_secs(3600), |d| {
                 looks += 1;
                 if looks == 1 {
-                    // That event is read together with the answer to the next request.
+                    // This event is read together with the reply to the next request.
                     let (root, name) = (d.root, d.atoms.STICKPIN_CLIPBOARD);
                     d.conn.change_property32(PropMode::REPLACE, root, name, AtomEnum::CARDINAL, &[1])?;
                     d.sync()?;

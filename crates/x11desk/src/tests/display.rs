@@ -81,12 +81,12 @@ async fn keys_for_a_window_are_not_sent_during_a_keyboard_grab() {
     stage.window.next("key 61");
     menu.hold_keyboard(true);
     assert_eq!(key(&stage.x11, "Enter", false).await, KeyDelivery::KeyboardGrabbed);
-    // With its own keyboard, the one that matters to all others is the one where a window of the
-    // same process is open.
+    // A connection with its own keyboard is affected by a grab of the core keyboard only if a
+    // pop-up of the same process is open.
     assert_eq!(key(&own, "Enter", true).await, KeyDelivery::KeyboardGrabbed);
     assert_eq!(key(&own, "b", false).await, KeyDelivery::Delivered);
     stage.window.next("key 62");
-    // Escape closes what is open.
+    // Escape closes the pop-up.
     assert_eq!(key(&stage.x11, "Escape", true).await, KeyDelivery::Delivered);
     assert_eq!(menu.next("key "), "ff1b 0");
     menu.hold_keyboard(false);
@@ -125,7 +125,7 @@ async fn windows_are_known_by_process_title_and_place() {
     assert_eq!(left, Some(window.frame));
     assert_eq!(right, Some(windows[at(above.id)].frame));
     assert_eq!(stage.x11.run(|d| windows::toplevel_at(d, 1279.0, 899.0)).await.unwrap(), None);
-    // Once raised, it is the window that is hit.
+    // Once raised, the lower window is hit.
     let low = windows[at(stage.window.id)].clone();
     assert!(stage.x11.run(move |d| window_manager::raise(d, &low)).await.unwrap());
     let frame = stage.x11.run(move |d| windows::toplevel_at(d, x + 250.0, y)).await.unwrap();
@@ -358,7 +358,7 @@ async fn a_clipboard_that_is_not_handed_over_is_not_empty() {
     // A text that is too long to be sent is not put on the clipboard either.
     let long = "x".repeat(64 << 20);
     let error = stage.x11.run(|d| clipboard::write(d, long)).await.unwrap_err();
-    assert!(error.message.contains("takes at most"), "{error}");
+    assert!(error.message.contains("accepts at most"), "{error}");
     stage.end().await;
 }
 
@@ -430,7 +430,7 @@ async fn on_a_shared_display_the_pointer_is_our_own() {
     stage.end().await;
 }
 
-/// Apps look up the meaning of a key in the table of the user's keyboard, whoever pressed it.
+/// Apps look keys up in the mapping of the user's keyboard, whichever keyboard they came from.
 #[tokio::test]
 async fn text_on_a_shared_display_uses_the_users_layout() {
     let Some(stage) = Stage::new().await else { return };
@@ -450,7 +450,7 @@ async fn text_on_a_shared_display_uses_the_users_layout() {
         });
         assert_eq!(count.await.unwrap(), text.chars().count());
         assert_eq!(read(stage.window.received()), text, "swapped: {swapped}");
-        // The user switches to another layout meanwhile.
+        // Meanwhile, the user switches to another layout.
         stage.x11.run(|d| probes::swap_keys(d, 'y', 'z')).await.unwrap();
     }
     // The user gets back the borrowed keys of their keyboard.
@@ -505,7 +505,8 @@ async fn keys_left_by_a_kill_are_released_by_the_next_process() {
     assert_ne!(held, 0, "they are down");
     stage.window.received();
     let left = || stage.x11.run(|d| probes::count_seats(d));
-    // What it had pressed is on its own pointer and keyboard; the borrowed keys are the user's.
+    // The killed process held buttons and keys of its own pointer and keyboard; the borrowed keys
+    // are on the user's.
     let (still, held) = person().await.unwrap();
     assert_eq!((still.len(), held, left().await.unwrap()), (spares.len() - 2, 0, 1));
     let next = shared().await.unwrap();
@@ -558,7 +559,7 @@ async fn keys_that_a_kill_leaves_lent_are_given_back_by_the_next_one() {
 async fn a_display_that_ends_is_lost() {
     let Some(stage) = Stage::new().await else { return };
     let Stage { mut private, x11, window, _dir } = stage;
-    // Its window would panic when its connection breaks.
+    // The test window would panic when its connection breaks.
     drop(window);
     private.end().await.unwrap();
     let error = x11.run(windows::list_windows).await.unwrap_err();

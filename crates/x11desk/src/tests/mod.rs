@@ -37,7 +37,7 @@ async fn start(dir: &std::path::Path, path: Option<&std::ffi::OsStr>) -> Result<
     PrivateDisplay::start(dir, Home::temporary(dir), None, path, soon(), &CancellationToken::new()).await
 }
 
-/// Returns the deadline of an opening that starts now.
+/// Returns the deadline for a display that is started now.
 fn soon() -> Instant {
     Instant::now() + Duration::from_secs(45)
 }

@@ -84,14 +84,14 @@ async fn two_of_them_are_apart() {
     two.end().await.unwrap();
 }
 
-/// On a busy machine, parts start late. A part that has ended never comes.
+/// On a busy machine, programs start late. A program that has ended never becomes ready.
 #[tokio::test]
 async fn a_part_that_ends_is_not_waited_for() {
     let dir = tempfile::tempdir().unwrap();
     let Some(mut private) = desktop(dir.path()).await else { return };
     let runs = tokio::time::timeout(Duration::from_millis(50), private.wait_for_failure()).await;
     assert!(runs.is_err(), "nothing has ended: {runs:?}");
-    // The leader of a group is the program itself: the second of the three that were started.
+    // The bus daemon is found by the name of its process.
     let bus = processes(&private).into_iter().find(|process| {
         let name = std::fs::read_to_string(format!("/proc/{}/comm", process.pid));
         name.is_ok_and(|name| name.trim() == "dbus-daemon")

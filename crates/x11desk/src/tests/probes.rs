@@ -21,7 +21,7 @@ pub(super) fn swap_keys(d: &mut Display, one: char, other: char) -> Result<(), X
     d.sync()
 }
 
-/// Returns the keys that currently have no meaning.
+/// Returns the keys that currently have no keysym.
 pub(super) fn spare_keys(d: &mut Display) -> Result<Vec<u8>, X11Error> {
     d.keymap = None;
     d.sync()?;
@@ -40,7 +40,7 @@ pub(super) fn held_down(d: &Display) -> Result<u16, X11Error> {
     Ok(d.conn.query_pointer(d.root)?.reply()?.mask.into())
 }
 
-/// Returns the number of our pointers, whichever process owns them.
+/// Returns the number of pointers that stickpin processes have added.
 pub(super) fn count_seats(d: &Display) -> Result<usize, X11Error> {
     d.conn.xinput_xi_query_version(2, 2)?.reply()?;
     Ok(seat::masters(d)?.iter().filter(|m| m.1 == DeviceType::MASTER_POINTER).count())

@@ -41,7 +41,7 @@ pub(super) struct TestWindow {
 fn connect(private: &PrivateDisplay) -> RustConnection {
     let parsed = parse_display(Some(&private.display)).unwrap();
     let stream = parsed.connect_instruction().find_map(|at| DefaultStream::connect(&at).ok()).unwrap().0;
-    // The secret is at the end of its only entry.
+    // The secret is at the end of the file's only entry.
     let entry = std::fs::read(private.runtime().join("xauthority")).unwrap();
     let (method, secret) = (b"MIT-MAGIC-COOKIE-1".to_vec(), entry[entry.len() - 16..].to_vec());
     RustConnection::connect_to_stream_with_auth_info(stream, 0, method, secret).unwrap()
@@ -151,7 +151,7 @@ impl TestWindow {
         self.order(Order::Minimise);
     }
 
-    /// Changes its title; the display has the new title when this returns.
+    /// Changes the window's title. The display has the new title when this returns.
     pub(super) fn rename(&self, title: &str) {
         let names = Names::new(&*self.conn).unwrap().reply().unwrap();
         let (name, kind) = (names._NET_WM_NAME, names.UTF8_STRING);
@@ -167,7 +167,7 @@ impl TestWindow {
 
     fn order(&self, order: Order) {
         self.orders.send(order).unwrap();
-        // An event sent to itself wakes it.
+        // An event that the window sends to itself wakes its thread.
         let wake = ClientMessageEvent::new(32, self.id, AtomEnum::NOTICE, [0; 5]);
         self.conn.send_event(false, self.id, EventMask::NO_EVENT, wake).unwrap();
         self.conn.flush().unwrap();
@@ -183,7 +183,7 @@ impl Drop for TestWindow {
     }
 }
 
-/// The server's button events and the requests to the window manager meanwhile, in order.
+/// A record of the server's button events and the requests to the window manager, in order.
 #[derive(Debug)]
 pub(super) struct Watch {
     conn: RustConnection,
@@ -256,7 +256,7 @@ fn run(conn: &RustConnection, id: u32, names: Names, said: &Sender<String>, todo
             Event::ButtonPress(e) => format!("down {} {}", e.detail, u16::from(e.state)),
             Event::ButtonRelease(e) => format!("up {}", e.detail),
             Event::KeyPress(e) => {
-                // As toolkits do: with the table at the time when the event is read.
+                // Like toolkits, this uses the mapping at the time when the event is read.
                 let map = conn.get_keyboard_mapping(e.detail, 1).unwrap().reply().unwrap();
                 let shift = usize::from(u16::from(e.state) & 1 != 0);
                 format!("key {:x} {}", map.keysyms[shift], u16::from(e.state))
