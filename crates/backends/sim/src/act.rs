@@ -62,7 +62,7 @@ impl SimDevice {
         }
     }
 
-    /// Delivers an action. The guards of its targets are compared before each of its events.
+    /// Delivers an action. The guards of its targets are checked before each of its events.
     pub(crate) fn deliver(
         &self,
         sim: &mut Sim,
@@ -98,7 +98,7 @@ impl SimDevice {
                 if watch.check(sim).is_err() {
                     return Ok(done(watch.changed()));
                 }
-                // Without a guard nothing prevents the drop.
+                // Without a guard, nothing prevents the drop.
                 let onto = sim.layout().hit_test(sim.dom(), to.0, to.1);
                 let is_intended = intended.is_none_or(|id| aim::receives(sim, *to, id));
                 let landed = if is_intended { landed } else { elsewhere_delivery(sim, onto, false) };

@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use stickpin_device::{Error, Result};
 use stickpin_tree::{Attr, Handle, IdentityGrade, NodeSpec, States, Tree, TreeBuilder, quote};
 
-/// The public numbers of nodes. On a device without identity they change with every capture.
+/// The public numbers of nodes. On a device without identity, they change with every capture.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
     by_address: HashMap<u64, u64>,
@@ -90,7 +90,7 @@ pub(crate) fn capture(
     Ok(Capture { tree, nodes })
 }
 
-/// Returns the handles of nodes that are in the document and not in the tree.
+/// Returns the handles of nodes that are in the document but not in the tree.
 fn hidden<'a>(dom: &'a Dom, nodes: &'a [Option<stickpin_tree::NodeId>]) -> impl Iterator<Item = Handle> + 'a {
     let uncaptured = (0..dom.nodes.len()).filter(|&at| nodes[at].is_none());
     uncaptured.map(|at| Handle { scope: dom.document(at).scope, id: dom.nodes[at].id })

@@ -23,7 +23,7 @@ use stickpin_device::{
 };
 use stickpin_tree::{Handle, Rect, SurfaceId, Tree};
 
-/// The time limit for an action to wait for a pending document.
+/// The maximum time that an action waits for a pending document.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A running app.

@@ -34,7 +34,7 @@ pub(crate) fn draw(dom: &Dom, layout: &Layout, area: Rect) -> Result<Vec<u8>> {
     encode_png(&canvas.pixels, width, height)
 }
 
-/// Converts to whole pixels; a picture has at most 16,384 on a side.
+/// Converts a length to whole pixels, at most 16,384 per side of a picture.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, reason = "clamped")]
 fn pixels(length: f64) -> u32 {
     length.clamp(0.0, 16_384.0) as u32

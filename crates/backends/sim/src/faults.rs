@@ -1,12 +1,12 @@
-//! Faults with which any app can be opened (`?fault=`): a single change between a locate and an
-//! action.
+//! Faults with which any app can be opened (`?fault=`): a single change between locating an element
+//! and acting on it.
 
 use crate::app::dom::{Dom, Key, Node};
 use crate::app::render;
 use crate::app::vocabulary::Event;
 use crate::options::Fault;
 
-/// The pending fault, and the changes of the one that occurred.
+/// The pending fault, and the changes made by the one that occurred.
 #[derive(Debug)]
 pub(crate) struct Patches {
     fault: Option<Fault>,
@@ -14,7 +14,7 @@ pub(crate) struct Patches {
 }
 
 /// A change that a fault made to the document. Elements are identified by their path from the root,
-/// which renderings keep.
+/// which stays the same across renderings.
 #[derive(Debug)]
 enum Patch {
     Vanished(Vec<Key>),

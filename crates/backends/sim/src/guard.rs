@@ -1,5 +1,5 @@
-//! The content guard: the content that an input belongs to must stay as it was at the aim, until
-//! the last event of the input is delivered.
+//! The content guard: the content that an input belongs to must not change between the aim and the
+//! last event of the input.
 
 use crate::aim;
 use crate::app::dom::Dom;
@@ -242,7 +242,7 @@ impl InputGuards {
         }
     }
 
-    /// Records that the app has received a press that another one of the same input follows.
+    /// Records that the app has received a press that is followed by another one of the same input.
     /// Effects of the press do not count as changes.
     pub(crate) fn note_press_delivered(&mut self, sim: &Sim) {
         for guard in &mut self.guards {

@@ -21,7 +21,7 @@ impl Sim {
         dom.path(at).find(|&i| dom.nodes[i].states.contains(States::ACTIONABLE)).unwrap_or(at)
     }
 
-    /// Returns the control that a label names, else the element itself.
+    /// Returns the control that a label names, or the element itself.
     pub(crate) fn label_target(&self, at: usize) -> usize {
         let dom = self.dom();
         let label = dom.path(at).find(|&i| dom.nodes[i].role == Role::Label);

@@ -1,4 +1,4 @@
-//! The app's own log of received input: the ground truth that tests compare answers with.
+//! The app's own log of received input: the ground truth that tests compare responses with.
 
 use serde::{Deserialize, Serialize};
 use std::fs::File;
@@ -21,7 +21,7 @@ pub struct ReceivedInput {
     pub detail: String,
     /// The address of the app at that time.
     pub url: String,
-    /// Whether a disabled element received it, which had no effect.
+    /// Whether a disabled element received the input, which then had no effect.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disabled: bool,
 }

@@ -24,12 +24,12 @@ pub(crate) const PAGE: &str = "page";
 pub(crate) struct Layout {
     /// The box of each node in the viewport; `None` if it is hidden.
     pub(crate) rects: Vec<Option<Rect>>,
-    /// The visible area of the viewport for each node.
+    /// The area of the viewport to which each node is clipped.
     clips: Vec<Rect>,
     /// The roots of layers above the flow, lowest first, and whether a backdrop covers everything
     /// else.
     pub(crate) layers: Vec<(usize, bool)>,
-    /// The heights of content and window of each scroller, by mark.
+    /// The content height and the window height of each scroller, by mark.
     pub(crate) scrollers: HashMap<String, (f64, f64)>,
     pub(crate) viewport: Rect,
 }

@@ -58,7 +58,7 @@ pub(crate) fn load(name: &str) -> Result<Arc<App>> {
     let source = std::fs::read_to_string(path).map_err(|e| {
         let code =
             if e.kind() == std::io::ErrorKind::NotFound { ErrorCode::DeviceNotFound } else { ErrorCode::Io };
-        Error::new(code, format!("{name}: {e}"))
+        Error::new(code, format!("cannot read {name}: {e}"))
     })?;
     let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or("app");
     App::parse(stem, &source)

@@ -77,8 +77,8 @@ impl SimProvider {
         running.insert(session, Arc::downgrade(shared));
     }
 
-    /// Returns a probe of the app that a session drives. Tests use it because they must not trust
-    /// our own answers.
+    /// Returns a probe of the app that a session drives. Tests use it because they must not rely on
+    /// the device's own responses.
     #[must_use]
     pub fn probe(&self, session: &str) -> Option<Probe> {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);
@@ -133,7 +133,7 @@ impl Probe {
     /// it.id == 'a')`.
     ///
     /// # Errors
-    /// Returns the fault in the statements.
+    /// Returns a description of the error in the statements.
     pub fn run(&self, statements: &str) -> std::result::Result<(), String> {
         let script = Expr::script(statements)?;
         let mut sim = self.shared.lock();

@@ -1,4 +1,4 @@
-//! Answers queries about one element beyond what is in the tree.
+//! Answers queries about one element that the tree cannot answer.
 
 use crate::app::dom::Dom;
 use crate::app::vocabulary::{attr_name, markup_states};

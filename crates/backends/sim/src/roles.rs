@@ -20,7 +20,7 @@ pub(crate) enum Flow {
     /// On separate lines.
     #[default]
     Block,
-    /// Side by side with its siblings.
+    /// Side by side with siblings.
     Inline,
 }
 

@@ -1,4 +1,4 @@
-//! Inputs as sequences of events. The content guard is compared before each event.
+//! Inputs as sequences of events. The content guard is checked before each event.
 
 use crate::app::eval::Binding;
 use crate::app::sim::{DialogContinuation, OpenDialog, Sim};
@@ -27,8 +27,8 @@ pub(crate) struct Sequence<'a> {
 }
 
 impl Sequence<'_> {
-    /// Presses the element at a position of the document, unless the app was opened with a dialog
-    /// that intervenes.
+    /// Presses the element at a position of the document, unless the app was opened with a fault
+    /// whose dialog intervenes.
     pub(crate) fn press(
         &mut self,
         at: usize,
@@ -74,7 +74,7 @@ impl Sequence<'_> {
         Ok(())
     }
 
-    /// Performs one press: the focus moves at its start, the control is activated at its end.
+    /// Performs one press: the focus moves at its start, and the control is activated at its end.
     fn press_once(&mut self, at: usize) -> Result<(), ContentChanged> {
         let (id, control) = (self.sim.dom().nodes[at].id, self.sim.input().pressed_control(at));
         let disabled = self.sim.is_disabled(at);
@@ -171,8 +171,8 @@ impl Sequence<'_> {
             }
             return Ok(SelectResult::Done);
         }
-        // In a list with multiple selection each option is bound to a separate place and toggled by
-        // a separate event.
+        // In a list with multiple selection, each option is bound to a separate place and toggled
+        // by a separate event.
         let ids: Vec<u64> = all.iter().map(|&i| dom.nodes[i].id).collect();
         let mut toggled = Vec::new();
         for id in ids {
@@ -207,7 +207,7 @@ impl Sequence<'_> {
         dragged
     }
 
-    /// Drops what was picked up on an element.
+    /// Drops the dragged record onto an element.
     pub(crate) fn drop_on(&mut self, at: usize, dragged: Option<Binding>) {
         self.sim.log_received(at, "drop", "");
         if let Some(bound) = dragged {

@@ -1,4 +1,4 @@
-//! A running app that its device and tests share, and the passing of its time.
+//! A running app that its device and tests share, and the passage of its time.
 
 use crate::app::sim::Sim;
 use crate::options::ClockKind;
@@ -14,7 +14,7 @@ use tokio::time::Instant;
 pub(crate) struct SharedApp {
     sim: Mutex<Sim>,
     started: Instant,
-    /// Notified when someone other than the device changed the app.
+    /// Notified when someone other than the device changes the app.
     pub(crate) changed: Notify,
 }
 
@@ -70,7 +70,7 @@ impl SharedApp {
         }
     }
 
-    /// Waits until a moment of the app. A virtual clock jumps there.
+    /// Waits until a moment of the app's time. A virtual clock jumps to it.
     pub(crate) async fn wait_until(&self, ms: u64, cancel: &CancellationToken) -> WaitEnd {
         let is_virtual = {
             let mut sim = self.lock();
@@ -94,7 +94,7 @@ impl SharedApp {
     }
 }
 
-/// Converts to whole milliseconds, rounded up, so that timers due at that moment run.
+/// Converts a duration to whole milliseconds, rounded up, so that timers due at its end run.
 pub(crate) fn millis(d: Duration) -> u64 {
     u64::try_from(d.as_micros().div_ceil(1000)).unwrap_or(u64::MAX)
 }

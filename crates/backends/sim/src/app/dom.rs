@@ -10,7 +10,7 @@ use std::collections::{HashMap, VecDeque};
 use std::sync::Arc;
 use stickpin_tree::{Attr, Document, Role, States};
 
-/// Identifies a node across renderings: the line of the view, and the repetition.
+/// Identifies a node across renderings by its view line and loop iteration.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) tpl: u32,
@@ -40,7 +40,7 @@ pub(crate) struct Style {
 /// A node. Nodes are stored in document order.
 #[derive(Debug, Clone)]
 pub(crate) struct Node {
-    /// Its identity; 0 until it has been compared with the previous rendering.
+    /// The node's identity; 0 until the node has been compared with the previous rendering.
     pub(crate) id: u64,
     /// A number that, unlike `id`, is never reused on any device. It is not visible outside.
     pub(crate) serial: u64,
@@ -77,7 +77,7 @@ impl Node {
         self.role == Role::Text
     }
 
-    /// Returns whether a capture would report both nodes alike.
+    /// Returns whether a capture would report both nodes identically.
     fn reads_as(&self, other: &Self) -> bool {
         self.id == other.id
             && self.depth == other.depth

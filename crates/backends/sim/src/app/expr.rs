@@ -44,7 +44,7 @@ macro_rules! functions {
         }
 
         impl Function {
-            /// Returns the signature: `infix` and the precedence for an operator, else the
+            /// Returns the signature: `infix` and the precedence for an operator, otherwise the
             /// arguments. `expr` is an expression, `list` and `place` are names of lists and of
             /// writable places. `job` is a statement, and `fields` are `a=1, b='x'`. `?` marks an
             /// optional argument, `*` a repeatable one.
@@ -102,7 +102,7 @@ functions! {
     /// Sorts by a field.
     Sort = "sort" "list expr",
     Reverse = "reverse" "list",
-    /// Replaces the children of a mark with new nodes, as `innerHTML` does.
+    /// Replaces the children of a marked element with new nodes, as `innerHTML` does.
     Rerender = "rerender" "expr",
     /// Loads another document.
     Goto = "goto" "expr",
@@ -116,11 +116,12 @@ functions! {
     /// Opens another tab and brings it to the front.
     Tab = "tab" "expr",
     CloseTab = "close_tab" "",
-    /// Shows a toast, optionally with its duration.
+    /// Shows a toast, optionally for a given duration.
     Toast = "toast" "expr expr?",
     Alert = "alert" "expr",
     Confirm = "confirm" "expr job job?",
-    /// Takes the message, the default, the place of the answer, and an optional next statement.
+    /// Asks for a text. Arguments: the message, the default, the place for the answer, and an
+    /// optional next statement.
     Prompt = "prompt" "expr expr place job?",
     Console = "console" "expr",
     /// Logs a failed request: its method, address and reason.
@@ -129,7 +130,7 @@ functions! {
     After = "after" "expr job",
     /// Repeats until it is cancelled or the document ends.
     Every = "every" "expr job",
-    /// Runs once. The app waits for it and is not idle before.
+    /// Runs once. The app does not count as idle until then.
     Load = "load" "expr job",
     /// Cancels the timers of an action.
     Cancel = "cancel" "expr",
@@ -146,7 +147,7 @@ impl Function {
         self.signature().strip_prefix("infix ")?.parse().ok()
     }
 
-    /// Returns whether its arguments are in parentheses.
+    /// Returns whether the function is written with its arguments in parentheses.
     fn is_called(self) -> bool {
         self.precedence().is_none() && self != Self::Not
     }
@@ -167,7 +168,7 @@ impl Expr {
         let mut rest = source;
         while let Some(open) = rest.find('{') {
             let close =
-                closing(&rest[open..]).ok_or_else(|| format!("`{{` in `{source}` has no end"))? + open;
+                closing(&rest[open..]).ok_or_else(|| format!("`{{` in `{source}` is not closed"))? + open;
             if open > 0 {
                 parts.push(Self::Value(Value::text(&rest[..open])));
             }
@@ -234,7 +235,7 @@ impl Expr {
         if let Self::List(name) = self { name.clone() } else { Arc::default() }
     }
 
-    /// Parses one expression and leaves the rest.
+    /// Parses one expression and leaves the rest unread.
     pub(crate) fn read(lexer: &mut Lexer<'_>) -> Result<Self, String> {
         Self::parse_binary(lexer, 0)
     }
@@ -365,7 +366,7 @@ mod tests {
             ("a +", "missing"),
             ("f(x)", "not a function"),
             ("sum(x)", "arguments"),
-            ("'{a'", "no end"),
+            ("'{a'", "not closed"),
             ("a b", "`b`"),
         ] {
             let error = Expr::parse(source).unwrap_err();

@@ -48,7 +48,10 @@ impl<'s> Lexer<'s> {
             (Token::Text(inner), inner.len() + 2)
         } else if c.is_ascii_digit() {
             let len = s.find(|c: char| !c.is_ascii_digit()).unwrap_or(s.len());
-            (Token::Int(s[..len].parse().map_err(|_| format!("`{}` is too large a number", &s[..len]))?), len)
+            (
+                Token::Int(s[..len].parse().map_err(|_| format!("the number `{}` is too large", &s[..len]))?),
+                len,
+            )
         } else if c.is_alphabetic() || c == '_' {
             let len = s.find(|c: char| !c.is_alphanumeric() && c != '_').unwrap_or(s.len());
             (Token::Word(&s[..len]), len)
@@ -103,7 +106,7 @@ fn text_in_quotes(s: &str, quote: char) -> Result<&str, String> {
             _ => {}
         }
     }
-    Err(format!("the quoted text `{s}` has no end"))
+    Err(format!("the quoted text `{s}` is not closed"))
 }
 
 #[cfg(test)]
@@ -129,6 +132,6 @@ mod tests {
 
     #[test]
     fn an_open_quote_is_named() {
-        assert!(Lexer::new("'abc").next().unwrap_err().contains("has no end"));
+        assert!(Lexer::new("'abc").next().unwrap_err().contains("is not closed"));
     }
 }

@@ -43,7 +43,7 @@ pub(crate) struct Screen {
     pub(crate) flaky: u64,
     /// Whether leaving the screen must be confirmed.
     pub(crate) guard: Option<Expr>,
-    /// Actions of the screen, which win over the app's actions of the same name.
+    /// Actions of the screen, which take precedence over the app's actions of the same name.
     pub(crate) actions: HashMap<String, Script>,
 }
 
@@ -107,7 +107,7 @@ impl App {
     /// Parses and checks an app.
     ///
     /// # Errors
-    /// Returns a sentence that names the fault and its position.
+    /// Returns a sentence that names the error and its position.
     pub(crate) fn parse(name: &str, source: &str) -> Result<Self, String> {
         let raw: RawApp = toml::from_str(source).map_err(|e| e.to_string())?;
         let mut parser = Parser { parts: &raw.parts, next: 0 };

@@ -13,7 +13,7 @@ pub(crate) struct PendingNavigation {
     pub(crate) change: HistoryChange,
 }
 
-/// A direction in the history.
+/// A step in the history.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[allow(missing_docs, reason = "the words say it")]
 pub(crate) enum HistoryStep {
@@ -33,12 +33,12 @@ pub(crate) enum HistoryChange {
     Step(usize),
 }
 
-/// Why a document does not load.
+/// The reason why a document does not load.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub(crate) enum NavError {
     #[error("{app} has no screen at `{url}`")]
     NoScreen { app: String, url: String },
-    #[error("{url} did not respond (load {load} of {fails} that fail)")]
+    #[error("{url} did not respond (load {load}; the first {fails} fail)")]
     Failed { url: String, load: u64, fails: u64 },
 }
 
@@ -259,7 +259,7 @@ impl Navigator<'_> {
         if let Ok((_, captured)) = self.screen(&self.sim.path()) {
             self.sim.state.vars.extend(captured);
         }
-        // Another surface differs even if its text is equal.
+        // Another surface counts as a change even if its text is equal.
         self.sim.revision += 1;
         self.sim.refresh();
     }

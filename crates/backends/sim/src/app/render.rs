@@ -20,7 +20,7 @@ pub(crate) const NO_VIEW_LINE: u32 = u32::MAX;
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RenderInput<'a> {
     pub(crate) state: &'a State,
-    /// How often the children of a mark were replaced.
+    /// How often the children of each marked element were replaced.
     pub(crate) epochs: &'a HashMap<String, u64>,
     /// Scroll offsets, by the scroller's mark.
     pub(crate) scroll: &'a HashMap<String, f64>,
@@ -33,7 +33,7 @@ pub(super) struct Renderer<'a> {
     open: Vec<usize>,
     /// Key parts of the loops since the parent.
     part: String,
-    /// The selected values of the enclosing lists, which options compare themselves with.
+    /// The selected values of the enclosing lists, which options are compared with.
     pub(super) selected_values: Vec<Value>,
     /// Mark and height of the enclosing scroller.
     scroller: Option<(String, i64)>,
@@ -126,7 +126,7 @@ impl Renderer<'_> {
             let inner = self.bind_loop_variable(f, env, *at);
             f.filter.as_ref().is_none_or(|e| inner.is_some_and(|inner| self.eval(e, &inner).truthy()))
         };
-        // For a long list without a filter only the window is evaluated.
+        // For a long list without a filter, only the rows in the window are evaluated.
         let records: Option<Vec<usize>> = f.filter.is_some().then(|| (0..count).filter(passes).collect());
         let len = records.as_ref().map_or(count, Vec::len);
         let record = |nth: usize| records.as_ref().map_or(nth, |r| r[nth]);
@@ -145,7 +145,7 @@ impl Renderer<'_> {
         let (mark, height) = self.scroller.clone().unwrap_or((String::new(), 600));
         let offset = self.input.scroll.get(&mark).copied().unwrap_or(0.0);
         let total = i64::try_from(len).unwrap_or(i64::MAX);
-        // Renders two extra rows on either side, as virtual lists do.
+        // Renders a few extra rows on either side, as virtual lists do.
         #[allow(clippy::cast_possible_truncation, reason = "scroll offsets are small and not negative")]
         let first = (offset as i64 / row - 2).clamp(0, total);
         let visible_rows = height / row + 6;

@@ -18,18 +18,18 @@ const MAX_DEPTH: u32 = 32;
 const TOAST_MS: u64 = 4000;
 
 impl Sim {
-    /// Runs a script. The script continues when it opens a dialog.
+    /// Runs a script. The script does not stop when it opens a dialog.
     pub(crate) fn run(&mut self, script: &[Expr], env: &Env) {
         ScriptRun { sim: self, env, depth: 0 }.all(script);
     }
 
-    /// Reports a failed navigation. The app started it, so the error is the app's, not the
-    /// caller's.
+    /// Reports a failed navigation. The app started the navigation, so the error is the app's, not
+    /// the caller's.
     pub(crate) fn report(&mut self, result: Result<(), NavError>) {
         match result {
             Ok(()) => {}
             Err(NavError::Failed { url, load, fails }) => {
-                let why = format!("no answer (load {load} of {fails} that fail)");
+                let why = format!("no response (load {load}; the first {fails} fail)");
                 self.notice(Notice::RequestFailed { method: "GET".into(), url, why });
             }
             Err(e) => self.notice(Notice::ConsoleError { text: e.to_string() }),
@@ -183,8 +183,8 @@ impl ScriptRun<'_> {
         }
     }
 
-    /// Opens a dialog. `then` has the statement that follows acceptance and optionally the one that
-    /// follows dismissal.
+    /// Opens a dialog. `then` contains the statement that follows acceptance and, optionally, the
+    /// one that follows dismissal.
     fn open_dialog(
         &mut self,
         kind: &str,

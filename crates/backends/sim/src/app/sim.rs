@@ -32,9 +32,9 @@ pub(crate) struct Sim {
     pub(crate) input_log: InputLog,
     pub(crate) ids: IdentityAllocator,
     pub(crate) viewport: (u32, u32),
-    /// Counts renderings whose content differs from the previous one.
+    /// The number of renderings whose content differed from that of the previous one.
     pub(crate) revision: u64,
-    /// Why the app has ended.
+    /// The reason why the app has ended.
     pub(crate) end_reason: Option<String>,
     /// How often each screen was loaded.
     pub(crate) loads: HashMap<String, u64>,
@@ -88,9 +88,9 @@ pub(crate) enum DialogContinuation {
     /// For `confirm` or `prompt`: the place of the answer, and the statements that follow
     /// acceptance and dismissal.
     Script { place: Option<Expr>, yes: Option<Expr>, no: Option<Expr>, env: Env },
-    /// The page is left.
+    /// For `beforeunload`: the navigation that follows acceptance.
     Leave(super::nav::PendingNavigation),
-    /// A press that the dialog interrupted.
+    /// For a dialog injected by a fault: the element whose press it interrupted.
     Press(u64),
 }
 
@@ -223,7 +223,7 @@ impl Sim {
         self.announce();
     }
 
-    /// Adds a notice; an immediate repetition is added once.
+    /// Adds a notice unless it repeats the previous one.
     pub(crate) fn notice(&mut self, notice: Notice) {
         if self.notices.last() != Some(&notice) {
             self.notices.push(notice);
@@ -271,7 +271,7 @@ impl Sim {
 
     /// Returns the log entry for what an element received.
     pub(crate) fn log_entry(&self, at: usize, event: &str, detail: &str) -> ReceivedInput {
-        // The control that a person would name, not the wrapper inside it.
+        // Log the control that a person would name, not the wrapper inside it.
         let node = &self.dom().nodes[self.control(at)];
         let element = if node.truth.is_empty() { node.role.name().to_owned() } else { node.truth.clone() };
         ReceivedInput {
@@ -290,8 +290,8 @@ impl Sim {
         self.dispatch_event_with(at, event, None)
     }
 
-    /// Runs the nearest handler like [`Sim::dispatch_event`], with an additional variable for the
-    /// script.
+    /// Runs the nearest handler, as [`Sim::dispatch_event`] does, with an additional variable for
+    /// the script.
     pub(crate) fn dispatch_event_with(
         &mut self,
         at: usize,
@@ -312,7 +312,7 @@ impl Sim {
         true
     }
 
-    /// Runs the `look`, `aim` or `act` handler of this element only, once.
+    /// Runs the `look`, `aim` or `act` handler of this element only, at most once.
     pub(crate) fn run_handler_once(&mut self, id: u64, event: Event) {
         let Some(at) = self.dom().find(id) else { return };
         let has_handler = self.dom().nodes[at].element.as_ref().is_some_and(|e| e.handler(event).is_some());

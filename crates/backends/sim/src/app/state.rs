@@ -10,7 +10,7 @@ use std::sync::Arc;
 /// A record of a list.
 #[derive(Debug, Clone, PartialEq)]
 pub(crate) struct Record {
-    /// A unique number that is never reused. Tests compare with it as the ground truth.
+    /// A unique number that is never reused. Tests use it as the ground truth.
     pub(crate) uid: u64,
     fields: Vec<(Arc<str>, Value)>,
 }

@@ -15,14 +15,14 @@ pub(crate) struct Timer {
     serial: u64,
     pub(crate) name: Arc<str>,
     pub(crate) job: Job,
-    /// The document that the timer ends with.
+    /// The document whose end also ends the timer.
     pub(crate) scope: u64,
 }
 
 /// The work of a timer.
 #[derive(Debug)]
 pub(crate) enum Job {
-    /// Runs the statement of an `after`, `every` or `load`, which has this delay.
+    /// Runs the statement of an `after`, `every` or `load` with this delay.
     Script { by: Function, job: Expr, env: Env, ms: u64 },
     /// Removes a toast.
     Untoast(u64),
@@ -62,7 +62,7 @@ impl Sim {
         self.timers.iter().filter(|t| matches!(t.job, Job::Commit(_))).map(|t| t.due).min()
     }
 
-    /// Returns descriptions of what is still pending before a moment.
+    /// Returns descriptions of the pending loads, and of the timers that are due by a moment.
     pub(crate) fn pending_activities(&self, until: u64) -> Vec<PendingActivity> {
         let mut timers: Vec<_> = self.timers.iter().filter(|t| t.is_load() || t.due <= until).collect();
         timers.sort_by_key(|t| (t.due, t.serial));

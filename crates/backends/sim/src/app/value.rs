@@ -3,7 +3,7 @@
 use std::fmt;
 use std::sync::Arc;
 
-/// A scalar. Records are flat; nesting is written with `where`.
+/// A scalar. Records are flat; `where` filters express nesting.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Value {
     /// The value of an unset field.

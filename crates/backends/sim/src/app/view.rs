@@ -55,7 +55,7 @@ pub(crate) struct Loop {
 /// An element.
 #[derive(Debug)]
 pub(crate) struct Element {
-    /// The line number: nodes of the same line at the same place are the same node.
+    /// The line number. Nodes of the same line in the same position are the same node.
     pub(crate) tpl: u32,
     pub(crate) kind: &'static Kind,
     pub(crate) states: Vec<(States, Expr)>,
@@ -75,7 +75,7 @@ impl Element {
     }
 }
 
-/// Parses the views of one app. Line numbers are unique in it, and `use NAME` inserts a part.
+/// Parses the views of one app. Line numbers are unique within the app. `use NAME` inserts a part.
 #[derive(Debug)]
 pub(crate) struct Parser<'p> {
     pub(crate) parts: &'p HashMap<String, String>,
@@ -95,7 +95,7 @@ impl Parser<'_> {
 
     fn parse_nested(&mut self, source: &str, depth: u8) -> Result<Vec<ViewLine>, String> {
         if depth > 8 {
-            return Err("parts include one another without end".into());
+            return Err("parts include one another endlessly".into());
         }
         let lines: Vec<SourceLine<'_>> = source
             .lines()
@@ -282,7 +282,7 @@ mod tests {
             ("else\n  p \"A\"", "no `if`"),
             ("use header", "no part"),
             ("div scroll h=100", "needs a `#mark`"),
-            ("button \"A", "no end"),
+            ("button \"A", "not closed"),
         ] {
             let error = parse(source).unwrap_err();
             assert!(error.contains(part), "{source}: {error}");

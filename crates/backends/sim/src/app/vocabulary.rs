@@ -30,7 +30,7 @@ words! {
         Text = "text",
         /// `#name`, which scripts use and captures never see.
         Mark = "mark",
-        /// The variable that it displays and that input writes to.
+        /// The variable that the element displays and that input writes to.
         Bind = "bind",
         Label = "label", Value = "value", Level = "level", Truth = "truth", Format = "format",
         Min = "min", Max = "max", Step = "step", Src = "src", For = "for",
@@ -42,7 +42,7 @@ words! {
         Scroll = "scroll",
         /// Lets the pointer through.
         Ghost = "ghost",
-        /// Nothing is painted behind it.
+        /// No background is painted.
         Clear = "clear",
         Inline = "inline", Block = "block",
         /// In the document and painted, but not in the tree.

@@ -10,7 +10,7 @@ use stickpin_device::{
 };
 use stickpin_tree::{SurfaceId, quote};
 
-/// Returns the name of a tab.
+/// Returns the id of a tab.
 fn id_of(surface: SurfaceId) -> String {
     format!("t{}", surface.0)
 }

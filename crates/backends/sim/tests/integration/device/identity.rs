@@ -105,7 +105,7 @@ async fn a_change_wakes_who_waits_for_it() {
     b.tree().await;
     assert!(!b.device.changed(Duration::from_secs(30), &none).await.unwrap());
     assert_eq!(b.probe.now_ms(), 30_000);
-    // On the real clock, a change by another user.
+    // On the real clock, a change by another user ends the wait.
     let mut b = Bench::open("sim:shop?clock=real").await;
     b.tree().await;
     let probe = b.probe.clone();

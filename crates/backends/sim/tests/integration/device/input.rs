@@ -1,4 +1,4 @@
-//! What input does, by kind of element and by key, and what the app reports that it received.
+//! What input does, by kind of element and by key, and what the app reports having received.
 
 use super::common::Bench;
 use std::time::Duration;

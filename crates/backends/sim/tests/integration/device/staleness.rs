@@ -116,7 +116,7 @@ async fn targets_keep_their_node_where_the_situation_says_so() {
         let mut b = Bench::open(&format!("sim:staleness/{id}")).await;
         let first = b.tree().await;
         let steps: u32 = b.probe.variable("steps").parse().unwrap();
-        // The first of several equal elements, or the one that the situation is about.
+        // All elements with the role and name of the target.
         let all = targets(&first, &role, &name);
         for _ in 0..steps {
             b.probe.run("advance").unwrap();
