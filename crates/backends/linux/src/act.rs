@@ -1,5 +1,6 @@
-//! Acting through the app's own accessibility actions: an element's action, the text of a field, a
-//! value. Selections are in `select`. No pointer moves and no key is sent.
+//! Performs actions: through the app's accessibility interfaces (an element's action, the text of a
+//! field, a value) where possible, otherwise by pointer and keys (`mouse`, `keyboard`). Selections
+//! are in `select`.
 
 mod fill_readback;
 pub(crate) mod focus;
@@ -110,7 +111,7 @@ pub(crate) async fn press(
         None => ask::actions_of(&device.app, &object.path).await?,
     };
     let Some(index) = own_action(&actions) else { return Ok(None) };
-    // A Qt button may show its menu for only a part of its area. No action presses the other part.
+    // A Qt button may show its menu only on a part of its area. No action presses the other part.
     let menu = actions[index].eq_ignore_ascii_case("showmenu");
     if menu && device.app.profile().menu_on_a_part && device.app.screen.has_pointer() {
         return Ok(None);
@@ -127,8 +128,8 @@ pub(crate) async fn press(
     }
     match answer {
         Ok(Some(answer)) if !answer.read().unwrap_or(true) => Ok(None),
-        // The app is busy with the action, or shows a dialog from inside it. Or the app exited
-        // after answering; its exit is reported after the action.
+        // The app is busy with the action, shows a dialog from inside it, or exited after
+        // answering; its exit is reported after the action.
         Ok(_) | Err(BusError::Closed(_)) => Ok(Some(delivered_to_target())),
         // The action may have failed after taking effect, so a retry could press twice.
         Err(BusError::Refused(why)) => Err(perhaps_pressed(&object, &why)),
@@ -167,7 +168,7 @@ async fn fill(act: &Act<'_>, target: Handle, text: &str) -> Result<InputOutcome>
         if kept && value.as_ref().is_some_and(|value| value != text) {
             return Ok(InputOutcome::default());
         }
-        // The app selects its completion, and moving the caret would discard it.
+        // The app may have selected its completion, which moving the caret would discard.
         if value.as_ref().is_none_or(|value| value == text) {
             focus::caret_to_end(app, &object, text).await?;
         }

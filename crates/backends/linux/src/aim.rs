@@ -280,7 +280,7 @@ async fn until_drawn(app: &App, mut changes: u64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the distance that moves a rectangle onto the screen, giving priority to its top left
+/// Returns the distance that moves a rectangle onto the screen, giving priority to its top-left
 /// corner.
 fn onto(screen: Rect, place: Rect) -> Point {
     let by = |at: f64, size: f64, from: f64, whole: f64| {

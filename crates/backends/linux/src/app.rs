@@ -283,7 +283,7 @@ impl LastCapture {
         self.at(path).map(|at| &self[at])
     }
 
-    /// Returns the indices from an object up to its window, itself first.
+    /// Returns the indices from an object up to its window, starting with the object itself.
     pub(crate) fn chain(&self, at: usize) -> Vec<usize> {
         parents::path_up(&self.parents, at)
     }

@@ -1,4 +1,4 @@
-//! The device traits for an open app. Facets are implemented in the files of what they do:
+//! The device traits for an open app. Facets are implemented in the files that do their work:
 //! `act/{keyboard,screenshot,upload}.rs`, `aim.rs` and `app/{readahead,settle}.rs`.
 
 use crate::act;
@@ -163,7 +163,7 @@ impl Device for LinuxDevice {
 impl Navigator for LinuxDevice {
     async fn url(&mut self) -> Result<Option<String>> {
         lifecycle::alive(&self.app).await?;
-        // Returns the address that was opened, whatever the app shows now.
+        // The address that was opened, whatever the app shows now.
         Ok(Some(self.app.url.clone()))
     }
 

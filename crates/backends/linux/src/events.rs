@@ -37,7 +37,7 @@ pub(crate) struct EventState {
     pub(crate) last: String,
     /// The paths of objects that have reported being shown and not yet being hidden, latest last.
     pub(crate) shown: VecDeque<String>,
-    /// Whether the app has closed the bus.
+    /// Whether the app has left the bus.
     pub(crate) gone: bool,
     pub(crate) notices: VecDeque<Notice>,
 }
@@ -48,7 +48,7 @@ impl AppEvents {
     }
 
     pub(crate) fn state(&self) -> MutexGuard<'_, EventState> {
-        // Nothing panics while the lock is held; even then, the state would be intact.
+        // Nothing panics while the lock is held; even if something did, the state would be intact.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 

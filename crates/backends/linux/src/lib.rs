@@ -4,8 +4,8 @@
 //! `device` implements the traits for it. Perceiving: `bus` communicates with apps, `capture` reads
 //! them and builds trees, `model` interprets the answers, and `events` and `app::settle` wait.
 //! Acting: `aim` brings an element into view and determines what an input there would reach, and
-//! `act` performs the input, through accessibility or as a person would. `screen` is the display of
-//! a session. `tests/floors.rs` states which folder may import which.
+//! `act` performs the input, through accessibility interfaces or as a person would. `screen` is the
+//! display of a session. `tests/floors.rs` states which folder may import which.
 //!
 //! ```
 //! use stickpin_backend_linux::{LinuxConfig, LinuxProvider};

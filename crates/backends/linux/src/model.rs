@@ -138,7 +138,8 @@ impl Object {
         self.extents.is_some_and(|[_, _, width, height]| width <= 0 || height <= 0)
     }
 
-    /// Returns whether the object is a part of a Qt window that has its own window.
+    /// Returns whether the object is a part of a Qt window, such as a dock, that floats in its own
+    /// window.
     pub(crate) fn floats(&self) -> bool {
         self.role == role::FRAME && self.is(s::RESIZABLE)
     }

@@ -1,8 +1,8 @@
 //! The timeout for opening an app, and the events that end it early.
 //!
 //! One timeout covers all steps, because any step may take long on a busy machine. Known failures
-//! end it immediately: a program of a private display that ends, an app that exits with an error, a
-//! caller that goes away.
+//! end it immediately: a program of a private display that ends, an app that exits with an error,
+//! or a caller that goes away.
 
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, Result};
@@ -55,7 +55,7 @@ impl Opening {
 /// Logs an error of the cleanup after a failed opening, whose own error is reported instead.
 pub(crate) fn log_cleanup_error(ended: Result<()>) {
     if let Err(e) = ended {
-        tracing::debug!("a process started for it could not be ended: {e}");
+        tracing::debug!("a process that was started for a failed opening could not be ended: {e}");
     }
 }
 

@@ -125,8 +125,9 @@ impl LinuxProvider {
         if !found.is_empty() {
             let all: Vec<String> =
                 found.iter().filter_map(|app| Some(format!("{PREFIX}{}", app.pid?))).collect();
-            return Err(Error::ambiguous_match(format!("several apps are named {}", quote(name)))
-                .hint(format!("choose a process: `stickpin open --attach {}`", all.join(" or "))));
+            return Err(Error::ambiguous_match(format!("several apps are named {}", quote(name))).hint(
+                format!("run `stickpin open --attach linux:PID`, where linux:PID is {}", all.join(" or ")),
+            ));
         }
         Err(match find_running(name).map(|(pid, program)| (pid, quote(&program))) {
             Some((pid, program)) => Error::device_not_found(format!(
@@ -168,7 +169,7 @@ impl Provider for LinuxProvider {
         if app_name(&request.what) == desktop::NAME {
             return desktop::open(self, &request).await;
         }
-        // Checked before anything is started.
+        // Check the folders before anything is started.
         let dirs = self.dirs(&request)?;
         let find = || installed::find(app_name(&request.what), &self.config, dirs.cwd());
         let launch = (!request.options.attach).then(find).transpose()?;

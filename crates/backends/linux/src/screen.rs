@@ -75,7 +75,7 @@ impl Screen {
         if pid.is_some() || self.own { self } else { self.for_unknown_process() }
     }
 
-    /// Returns when a program of the private display has ended, with the resulting error.
+    /// Waits until a program of the private display has ended, and returns the resulting error.
     pub(crate) async fn wait_for_failure(&self) -> Error {
         let Some(private) = &self.private else { return std::future::pending().await };
         private.wait_for_failure().await
@@ -147,7 +147,7 @@ impl Screen {
     pub(crate) async fn check_visible(&self, window: &Window) -> Result<()> {
         let what = match window.visibility {
             Visibility::Shown => return Ok(()),
-            Visibility::Minimised => "minimised",
+            Visibility::Minimised => "minimized",
             Visibility::Elsewhere => "on another workspace",
         };
         if self.own {

@@ -62,8 +62,8 @@ pub(crate) async fn reuse_last_tree(
     lifecycle::barrier(app).await.map(|()| None)
 }
 
-/// Returns the last tree with the current answers of the element in it, whatever else has changed;
-/// `None` if a new capture is necessary.
+/// Returns the last tree, updated with the current answers of the element, whatever else has
+/// changed; `None` if a new capture is necessary.
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` or `TIMEOUT`, and `INTERNAL` if the answers do not form a valid tree.

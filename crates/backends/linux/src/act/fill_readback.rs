@@ -43,7 +43,7 @@ pub(crate) async fn read_back(app: &App, field: &Object, text: &str) -> BusResul
     Ok(Some(if as_much { text.to_owned() } else { MASK.repeat(count) }))
 }
 
-/// Reads a field until its content is stable, starting from `value`. Returns immediately if that
+/// Reads a field until its content is stable, starting from `first`. Returns immediately if `first`
 /// equals the text, unless the app declares that it completes input.
 ///
 /// # Errors

@@ -58,7 +58,7 @@ pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> R
     }))
 }
 
-/// Requests the focus through accessibility. Returns whether the element has it.
+/// Requests the focus through the accessibility interface. Returns whether the element has it.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` or `BACKEND_LOST`.

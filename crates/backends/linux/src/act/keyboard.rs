@@ -28,7 +28,7 @@ const SILENT_CHANGES: u32 = 2;
 
 pub(crate) fn no_key(key: &str) -> Error {
     Error::invalid_args(format!("there is no key {}", quote(key)))
-        .hint("use a KeyboardEvent.key name: Enter, Tab, F5, a")
+        .hint("use a KeyboardEvent.key name, such as Enter, Tab, F5 or a")
 }
 
 /// Returns the error for an app that takes too long to read its keys.
@@ -36,12 +36,12 @@ pub(crate) fn busy() -> Error {
     Error::timeout("the app is still handling the keys that were sent").hint("run `stickpin wait stable`")
 }
 
-/// Returns the window that receives keys, after giving it the focus. An open pop-up would take the
-/// keys first; that is an error.
+/// Returns the window that receives keys, after giving it the focus. An open pop-up would receive
+/// the keys first; that is an error.
 pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> Result<(X11, u32)> {
     device.app.screen.x11("type keys").await?;
     takes_keys(&device.app).await?;
-    // A pending action of GTK 4 happens before the keys.
+    // A pending action of GTK 4 must happen before the keys.
     let pending = app::pending(device);
     if !pending.is_zero() {
         sleep(pending).await;
@@ -66,7 +66,7 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
 /// Returns the window of an element that is typed into, unless it is a pop-up.
 ///
 /// # Errors
-/// Returns a refusal if something else would take the keys.
+/// Returns a refusal if something else would receive the keys.
 async fn window_of_target(view: AppView<'_>, target: Handle, at: usize) -> Result<Option<(X11, Window)>> {
     let Some(sight) = WindowStack::of(view.app).await? else { return Ok(None) };
     let Some(window) = window::window_of(view, at, &sight.windows).await? else { return Ok(None) };
@@ -83,7 +83,7 @@ async fn window_of_target(view: AppView<'_>, target: Handle, at: usize) -> Resul
 /// Checks that keys can be sent without locking up the app.
 ///
 /// # Errors
-/// Returns `TIMEOUT` when the app is still inside an earlier action.
+/// Returns `TIMEOUT` when the app is still processing an earlier action.
 async fn takes_keys(app: &App) -> Result<()> {
     if app.link.takes_keys().await {
         return Ok(());
@@ -223,8 +223,8 @@ pub(crate) async fn chord(act: &mut Act<'_>, modifiers: Modifiers, key: &str) ->
 /// Sends one chord to exactly this window.
 ///
 /// # Errors
-/// Returns `ELEMENT_NOT_FOUND` if the window is gone, or `ELEMENT_COVERED` if another window takes
-/// its keys. Nothing was sent in that case.
+/// Returns `ELEMENT_NOT_FOUND` if the window is gone, or `ELEMENT_COVERED` if another window
+/// receives its keys. In both cases, nothing was sent.
 pub(crate) async fn chord_in(
     app: &App,
     window: &Window,

@@ -113,7 +113,7 @@ pub(crate) async fn drag(
         let part = f64::from(step) / f64::from(STEPS);
         let (x, y) = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
         done = x11.run(move |d| pointer::move_to(d, x, y)).await;
-        // At the speed of a hand: toolkits recognize a drag by its path.
+        // Move at the speed of a hand: toolkits recognize a drag by its path.
         sleep(STEP).await;
     }
     let delivered = x11.run(move |d| pings::await_delivery(d, id)).await;

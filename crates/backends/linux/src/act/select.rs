@@ -1,8 +1,8 @@
 //! Choosing options of a list through its selection interface.
 //!
-//! The interface takes the index of an option, and indices shift when options come or go. An option
-//! is therefore identified by its object. Directly before it is chosen, its index and the texts by
-//! which it was found are queried again; afterwards, exactly that object must be chosen.
+//! The interface expects the index of an option, and indices shift when options come or go. An
+//! option is therefore identified by its object. Directly before it is chosen, its index and the
+//! texts by which it was found are queried again; afterwards, exactly that object must be chosen.
 
 use crate::act::delivered_to_target;
 use crate::app::{App, AppView, LinuxDevice, ask, capture, unknown};
@@ -129,7 +129,7 @@ pub(crate) async fn select(
         if again || !others {
             break;
         }
-        // The list is multi-select, and other options were chosen.
+        // The list is multi-select, and other options are still chosen.
         clear_selection(&device.app, &list.object).await?;
         cleared = true;
     }

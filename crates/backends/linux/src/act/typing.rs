@@ -251,8 +251,11 @@ fn strayed_error(from: &str, to: &str, progress: TypingProgress, inside: Option<
     let left = all - sent;
     let counts = match inside {
         Some((inside, since)) => {
-            let of =
-                if since == 0 { String::new() } else { format!(" (with {since} typed before the last Tab)") };
+            let of = if since == 0 {
+                String::new()
+            } else {
+                format!(" (including {since} typed before the last Tab)")
+            };
             format!(
                 "{inside} of {all} characters arrived{of}, {} went elsewhere, {left} were not sent",
                 sent - inside

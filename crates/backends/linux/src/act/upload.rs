@@ -45,7 +45,7 @@ const ESCAPES: usize = 3;
 const CHOOSER_HINT: &str =
     "run `stickpin snapshot -i` to see what the file chooser contains, or `stickpin key Escape` to close it";
 
-/// The hint for a chooser that may take several files, but only one through its field.
+/// The hint for a chooser that may accept several files, but only one through its field.
 const ONE_BY_ONE: &str = "its path field accepts one file: run `stickpin upload TARGET FILE` once for each \
     file, if the app accepts them one after another; if its list accepts several, open the file chooser with \
     `stickpin press @REF`, then run `stickpin snapshot -i`";
@@ -81,8 +81,8 @@ impl Files for LinuxDevice {
 
 /// Returns what a chooser of this app accepts.
 fn file_input(view: AppView<'_>, input: Handle, top: &str) -> FileInput {
-    // The field of Qt takes several quoted paths, but not reliably once it has contained another
-    // name. The field of GTK takes one, even if its list takes several.
+    // The field of Qt accepts several quoted paths, but not reliably once it has contained another
+    // name. The field of GTK accepts one, even if its list accepts several.
     let multiple = view.app.profile().choosers_say_what_they_do
         && of_chooser(view.last, top, says_it_opens).flatten() == Some(true);
     let one_by_one = (!multiple).then(|| ONE_BY_ONE.to_owned());

@@ -99,7 +99,8 @@ impl HitOutcome {
     }
 }
 
-/// Determines what an input at a point of the screen reaches, which may be meant for an object.
+/// Determines what an input at a point of the screen reaches. `meant` is the object that the input
+/// is meant for, if any.
 pub(crate) async fn hit_test(
     view: AppView<'_>,
     sight: &WindowStack,

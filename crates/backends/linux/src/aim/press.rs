@@ -6,13 +6,13 @@ use crate::model::{Facts, Interfaces, Object, ObjectTree, Point, is_menu, is_men
 use stickpin_tree::{Handle, Rect};
 
 /// Returns whether an object is pressed by its action, not by the pointer. The action of its role
-/// must have the effect of a press. If there is a pointer, these elements are pressed with it:
+/// must have the effect of a press. If there is a pointer, it is used instead of these actions:
 ///
-/// - The actions of Qt's menu entries leave the menu open, which then takes all keys.
+/// - The actions of Qt's menu entries leave the menu open, which then receives all keys.
 /// - Qt's `Toggle` action changes a check box or tool button without emitting `clicked` or
-///   `triggered`, which most apps act on.
-/// - GTK 3 over the bus alone locks up at the next key if its action shows a dialog from inside
-///   (`bus/orders.rs`).
+///   `triggered`, to which most apps respond.
+/// - An action of a GTK 3 app that is reached over the bus alone: if it shows a dialog from inside,
+///   the app locks up at the next key (`bus/orders.rs`).
 pub(crate) fn presses_by_action(AppView { app, last }: AppView<'_>, at: usize) -> bool {
     let (object, profile) = (&last[at], app.profile());
     let turns = is_menu_item(object.role) || roles::is(object.role, Facts::CHECKED);
@@ -54,7 +54,8 @@ pub(crate) fn press_point(AppView { app, last }: AppView<'_>, at: usize, visible
     (leading(visible, is_right_to_left(&object.name)), y)
 }
 
-/// The distance from the leading edge, in pixels, for elements that do not take a press everywhere.
+/// The distance from the leading edge, in pixels, for elements that do not accept a press
+/// everywhere.
 const INSET: f64 = 9.0;
 
 /// Returns the x coordinate of a press at the leading edge.

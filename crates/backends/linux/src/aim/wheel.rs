@@ -25,8 +25,8 @@ pub(crate) struct WheelPoint {
 }
 
 /// Returns a point of `area` at which the wheel scrolls the container itself, or the window if
-/// there is no container. `area` is the visible part of either, and `along` states whether it
-/// scrolls horizontally and vertically.
+/// there is no container. `area` is the visible part of either, and `along` states whether to
+/// scroll horizontally and vertically.
 ///
 /// # Errors
 /// Returns `ELEMENT_COVERED` if something else would receive the wheel everywhere.
@@ -100,7 +100,7 @@ fn free_points(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec
     steady.chain(others.take(ASKED).map(|point| WheelPoint { point, steady: false })).collect()
 }
 
-/// Returns the objects inside an object that take the wheel for themselves; with `inner`, also
+/// Returns the objects inside an object that consume the wheel themselves; with `inner`, also
 /// containers.
 fn takers(picture: &ObjectTree, at: usize, inner: bool) -> Vec<usize> {
     let takes = |&other: &usize| {

@@ -13,8 +13,8 @@ pub(crate) async fn window_of(view: AppView<'_>, at: usize, windows: &[Window]) 
     window_with(view, at, frame, windows).await
 }
 
-/// Returns the window like [`window_of`], given the top-level window's rectangle according to the
-/// toolkit.
+/// Returns the window as [`window_of`] does, given the top-level window's rectangle according to
+/// the toolkit.
 pub(crate) async fn window_with(
     view: AppView<'_>,
     at: usize,
@@ -95,8 +95,8 @@ pub(crate) async fn popup(
     }))
 }
 
-/// Returns a modal dialog that the app reports and the display does not show yet. The area that it
-/// will cover counts as covered. Once the display shows it, the display decides.
+/// Returns a modal dialog that the app reports but the display does not show yet. Until the display
+/// shows it, everything outside the dialog counts as covered; afterwards, the display decides.
 pub(super) fn pending_dialog(view: AppView<'_>, at: usize, windows: &[Window]) -> Option<String> {
     let pid = view.app.info.pid;
     let own: Vec<&Window> = windows.iter().filter(|w| w.pid == pid && w.is_shown()).collect();

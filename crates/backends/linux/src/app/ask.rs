@@ -37,7 +37,7 @@ pub(crate) async fn send_order(app: &App, call: &Call<'_>) -> Result<bool> {
     Ok(answer.is_some_and(|answer| answer.is_none_or(|answer| answer.read().unwrap_or(false))))
 }
 
-/// Returns the order for an action of an object, by its index.
+/// Creates the order that performs an action of an object, given by its index.
 pub(crate) fn do_action(path: &str, action: usize) -> Call<'_> {
     Call::new(path, ACTION, "DoAction").with((i32::try_from(action).unwrap_or(i32::MAX),))
 }

@@ -52,7 +52,7 @@ pub(crate) async fn listen_to_embedded(app: &App, picture: &ObjectTree) {
         }
         let mut heard = app.events.state();
         heard.guests.push(bus.to_owned());
-        heard.change("a process came into the window".to_owned());
+        heard.change("a process has appeared in the window".to_owned());
     }
 }
 

@@ -19,7 +19,7 @@ pub(crate) async fn alive(app: &App) -> Result<()> {
     Ok(())
 }
 
-/// Converts a fault of a whole capture to an error.
+/// Converts a fault of a query to an error.
 pub(crate) async fn capture_error(app: &App, fault: BusError) -> Error {
     if fault.is_final()
         && let Some(status) = exit_status(app).await

@@ -21,11 +21,11 @@ const LONGER: u32 = 4;
 /// it is busy answering.
 const OBJECTS: usize = 3_000;
 
-/// The captures ahead since a command last read the app.
+/// The state of reading ahead since a command last read the app.
 #[derive(Debug, Default)]
 pub(crate) struct Readahead {
     unused: u32,
-    /// The app's change count at the last capture ahead, whether or not it succeeded.
+    /// The app's change count at the last read-ahead, whether or not it succeeded.
     tried: Option<u64>,
 }
 

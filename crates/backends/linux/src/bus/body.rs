@@ -45,7 +45,7 @@ impl<'a> Call<'a> {
             fields.build().and_then(|body| message.build(&body))
         };
         built.map_err(|e| {
-            tracing::debug!("{} of {:?} is not asked: {e}", self.member, self.path);
+            tracing::debug!("{} of {:?} is not sent: {e}", self.member, self.path);
             BusError::Vanished
         })
     }
@@ -159,7 +159,7 @@ pub(crate) fn text(value: &OwnedVariant) -> String {
     }
 }
 
-/// Converts a number that is whole; -1 if it is missing.
+/// Converts a whole number to an integer; -1 if it is missing.
 #[expect(clippy::cast_possible_truncation, reason = "counts are whole numbers of 32 bits on the wire")]
 pub(crate) fn whole(number: Option<f64>) -> i32 {
     number.map_or(-1, |n| n as i32)

@@ -37,7 +37,7 @@ pub(crate) fn at_point(path: &str, (x, y): (i32, i32), coordinates: u32) -> Call
     Call::new(path, COMPONENT, "GetAccessibleAtPoint").with((x, y, coordinates))
 }
 
-/// Calls the bus itself.
+/// Creates a call to the bus itself.
 pub(crate) fn of_bus(member: &str) -> Call<'_> {
     Call::new("/org/freedesktop/DBus", DAEMON, member)
 }

@@ -51,7 +51,7 @@ struct PendingCalls {
 }
 
 fn lock(pending: &Mutex<PendingCalls>) -> MutexGuard<'_, PendingCalls> {
-    // Nothing panics while the lock is held; even then, the state would be intact.
+    // Nothing panics while the lock is held; even if something did, the state would be intact.
     pending.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -115,9 +115,9 @@ impl Wire {
         lock(&self.pending).closed.is_some()
     }
 
-    /// Returns whether an answer is pending that nobody waits for any more. The app hangs, or will
-    /// answer when a dialog that it shows from inside a call is closed (`gtk_dialog_run`); until
-    /// then, it reads nothing from this connection.
+    /// Returns whether an answer is pending that nobody is waiting for any more. The app hangs, or
+    /// will answer when a dialog that it shows from inside a call is closed (`gtk_dialog_run`);
+    /// until then, it reads nothing from this connection.
     pub(super) fn is_stuck(&self) -> bool {
         lock(&self.pending).calls.values().any(oneshot::Sender::is_closed)
     }

@@ -66,7 +66,7 @@ pub(crate) fn lacks_name(object: &Object) -> bool {
     control && object.name.is_empty() || object.role == n::COMBO_BOX
 }
 
-/// Returns whether only the title of its group box names an object.
+/// Returns whether an object is named only by the title of its group box.
 pub(super) fn borrows_name(parent: &Object, object: &Object, toolkit: Toolkit) -> bool {
     let boxed = toolkit.profile().group_boxes_name_what_they_hold
         && parent.role == n::PANEL

@@ -108,8 +108,8 @@ impl Table<'_> {
         } else if let Some(part) = self.visible_range((rows, columns)).await? {
             part
         } else {
-            // Nothing is visible. The first cells are read, which need not be the ones that are
-            // shown.
+            // No visible cell was found. The first cells are read, which need not be the ones that
+            // are shown.
             self.picture.truncated = true;
             let few = i32::try_from(WHOLE_TABLE / i64::from(columns.min(100))).unwrap_or(1).max(1);
             TableRange { rows: 0..rows.min(few), columns: 0..columns.min(100), all: (rows, columns) }

@@ -107,7 +107,8 @@ pub(crate) fn popup_of(windows: &[Window], pid: Option<u32>, (width, height): Po
     windows.iter().filter(fits).min_by(|a, b| rest(a).total_cmp(&rest(b)))
 }
 
-/// Returns the pop-up window that shows most of an area of the screen, topmost first among equals.
+/// Returns the pop-up window that shows most of an area of the screen; the topmost if several show
+/// as much of it.
 pub(crate) fn popup_at(windows: &[Window], pid: Option<u32>, area: Rect) -> Option<&Window> {
     let shows = |w: &Window| w.area.intersection(area).map_or(0.0, |rect| rect.width * rect.height);
     let popups = windows.iter().filter(|w| w.popup && w.pid == pid && shows(w) > 0.0);

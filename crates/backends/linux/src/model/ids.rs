@@ -30,7 +30,7 @@ impl PathNumbers {
         self.lock().get_index(usize::try_from(id).ok()?.checked_sub(1)?).cloned()
     }
 
-    /// Locks the numbers. No update is left incomplete while the lock is held.
+    /// Locks the numbers. A panic while the lock is held cannot leave an update incomplete.
     fn lock(&self) -> MutexGuard<'_, IndexSet<Arc<str>>> {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }

@@ -3,7 +3,7 @@
 use crate::model::ObjectTree;
 use crate::model::roles::{is_menu_item, number as n};
 
-/// Returns the indices from an object up to its window, itself first.
+/// Returns the indices from an object up to its window, starting with the object itself.
 pub(crate) fn chain(picture: &ObjectTree, at: usize) -> Vec<usize> {
     path_up(&parents(picture), at)
 }
@@ -30,7 +30,7 @@ pub(crate) fn ancestors(above: &[usize], at: usize) -> impl Iterator<Item = usiz
     std::iter::successors(Some(at), |&at| (at != 0).then(|| above[at]))
 }
 
-/// Returns the window of an object, or itself if it is one.
+/// Returns the window of an object, or the object itself if it is one.
 pub(crate) fn top(above: &[usize], at: usize) -> Option<usize> {
     ancestors(above, at).take_while(|&at| at != 0).last()
 }

@@ -56,7 +56,7 @@ bitflags::bitflags! {
         /// The role's action has the effect of a press. A press on a row selects it, whereas its
         /// action opens it.
         const PRESSED = 1 << 10;
-        /// The role can be checked or pressed in.
+        /// The role can be checked or toggled.
         const CHECKED = 1 << 11;
         /// The wheel changes the object: a number or a choice.
         const TURNED = 1 << 12;

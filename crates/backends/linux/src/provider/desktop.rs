@@ -47,7 +47,7 @@ pub(crate) struct DesktopEnvironment {
     request: Request,
     /// The processes that this session started, with the addresses of their apps.
     started: Vec<(Child, String)>,
-    /// The window of an inaccessible app that was pressed last, if that was the last press.
+    /// The window that received the last press, if that is the window of an inaccessible app.
     inaccessible_keys: Option<u32>,
 }
 
@@ -57,7 +57,7 @@ pub(crate) struct DesktopEnvironment {
 /// Returns the errors of [`stickpin_device::Provider::open`].
 pub(crate) async fn open(provider: &LinuxProvider, request: &Request) -> Result<Box<dyn Device>> {
     let opening = Opening::begin(&request.cancel);
-    // Checked before anything is started.
+    // Check the folders before anything is started.
     let folders = provider.dirs(request)?.folders();
     let mut screen = provider.screen(request, &opening).await?;
     let connect = connect(provider, &screen, &opening);
@@ -224,8 +224,8 @@ impl Environment for DesktopEnvironment {
         let starting = self.provider.launch(&self.bus, &self.screen, &launch, &request, opening.until);
         let (app, child) = match opening.run_step(starting, self.screen.wait_for_failure()).await {
             Err(e) => {
-                // The started app has ended, but the desktop continues, unless it reports
-                // otherwise.
+                // The app that was started has ended, but the desktop continues unless it is gone
+                // as well.
                 self.check_alive()?;
                 return Err(not_started(e));
             }
@@ -264,8 +264,8 @@ impl Environment for DesktopEnvironment {
     }
 
     async fn close(&mut self) -> Result<()> {
-        // Concurrently, because each may take time to save its data. Apps of the person keep
-        // running.
+        // End them concurrently, because each may take time to save its data. Apps of the person
+        // keep running.
         let ends = self.started.drain(..).map(|(child, what)| async move { end_child(child, &what).await });
         let ended: Result<()> = join_all(ends).await.into_iter().collect();
         let screen = self.screen.end().await;

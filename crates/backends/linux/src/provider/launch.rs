@@ -87,7 +87,7 @@ impl Stderr {
     }
 
     fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
-        // Nothing panics while the lock is held; even then, the text would be intact.
+        // Nothing panics while the lock is held; even if something did, the text would be intact.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -115,7 +115,7 @@ impl LinuxProvider {
         let before = desktop.running(until).await.map_err(no_registry)?;
         let mut command = self.command(screen, launch, request)?;
         let program = quote(&launch.program);
-        let unstarted = |e| Error::device_not_found(format!("{program} cannot be started: {e}"));
+        let unstarted = |e| Error::device_not_found(format!("cannot start {program}: {e}"));
         let mut child = command.spawn().map_err(unstarted)?;
         let stderr = child.stderr.take().map(Stderr::read).unwrap_or_default();
         let started = Instant::now();
@@ -206,8 +206,8 @@ async fn window_of(screen: &Screen, own: Option<u32>) -> Result<Option<String>> 
     Ok(windows.iter().find(|w| !w.popup && is_own(w.pid)).map(stickpin_x11desk::Window::describe))
 }
 
-/// Returns the running app with a window that was started. An app of another process counts if no
-/// other session starts apps (`alone`), or if it is the only new one after the process
+/// Returns the app that was started, if it is running and has a window. An app of another process
+/// counts if no other session starts apps (`alone`), or if it is the only new one after the process
 /// `handed_over`.
 fn find_launched<'a>(
     running: &'a [RegisteredApp],

@@ -70,7 +70,7 @@ impl Stage {
 async fn button_is_released_after_the_window_manager_sync() {
     let dir = tempfile::tempdir().unwrap();
     let Some(mut stage) = Stage::set(dir.path()).await else { return };
-    // Also in the active window.
+    // This also applies to the active window.
     let shown = stage.shown.clone();
     assert!(stage.x11.run(move |d| window_manager::raise(d, &shown)).await.unwrap());
     let point = stage.shown.area.center();

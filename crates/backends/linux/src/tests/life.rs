@@ -126,7 +126,7 @@ async fn what_was_read_is_not_read_again_as_another_tree() {
     let tree = capture(&mut device).await.unwrap();
     let request = CaptureRequest::default().stored(Some(&tree));
     assert!(matches!(device.capture(request).await.unwrap(), CaptureResult::Unchanged));
-    // Located from the same capture and by the same handle.
+    // The field is located from the same capture and by the same handle.
     let field =
         tree.nodes().find(|n| n.role() == stickpin_tree::Role::TextBox).and_then(|n| n.handle()).unwrap();
     let located = device.locate(field, &[]).await.unwrap().expect("it is there");
@@ -191,7 +191,8 @@ async fn keys_go_to_no_window_that_the_app_has_closed() {
     until(&mut device, "the dialog is active", is_active).await;
     // No other window under the pointer could get the keys.
     device.geometry().unwrap().move_pointer(1.0, 1.0).await.unwrap();
-    // While it is stopped, the display still reports that the dialog exists and is active.
+    // While the window manager is stopped, the display still reports that the dialog exists and is
+    // active.
     signal(manager, Signal::STOP);
     press(&mut device, "OK").await;
     until(&mut device, "the dialog is closed", |tree| !tree.nodes().any(|n| n.name() == "Sure?")).await;

@@ -1,5 +1,5 @@
-//! What opening an app on a private display waits for: parts that start late, but not parts that
-//! have ended.
+//! What opening an app on a private display waits for: programs that start late, but not programs
+//! that have ended.
 
 use super::life::signal;
 use super::{desktop, opening, start};
@@ -12,7 +12,7 @@ use std::time::Duration;
 use stickpin_process::Process;
 use tokio::time::Instant;
 
-/// On a busy machine, parts start late. A part that has ended never comes.
+/// On a busy machine, programs start late. A program that has ended never becomes ready.
 #[tokio::test]
 async fn a_window_manager_that_ends_is_not_waited_for() {
     let dir = tempfile::tempdir().unwrap();

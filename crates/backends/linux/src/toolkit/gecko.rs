@@ -10,8 +10,8 @@
 //! as hidden, except the window itself.
 //!
 //! # Row headers
-//! Firefox may report them as column headers. Gecko classifies a `th` without `scope` when the
-//! element is created, and keeps the result. A `th` that existed before the cells of its row
+//! Firefox may report row headers as column headers. Gecko classifies a `th` without `scope` when
+//! the element is created, and keeps the result. A `th` that existed before the cells of its row
 //! remains a column header (the browser process keeps roles; `HTMLTableHeaderCell` looks at the
 //! siblings). Pages that build rows cell by cell therefore get wrong roles.
 
@@ -126,8 +126,8 @@ fn is_where_its_row_is(object: &Object) -> bool {
     is_plain(object) && roles::is(object.role, Facts::CELL) && object.count == 0
 }
 
-/// Roles that have a name only if the page sets one (ARIA, "name from author"). Their attributes
-/// are read anyway.
+/// Returns whether objects of a role have a name only if the page sets one (ARIA, "name from
+/// author"). Their attributes are read anyway.
 fn names_by_markup(number: u32) -> bool {
     matches!(number, role::TABLE_ROW | role::SECTION)
 }
@@ -259,7 +259,7 @@ mod covered_tests {
     fn covered_firefox_window_is_hidden_with_a_reason() {
         let ids = PathNumbers::default();
         let handle = |ids: &PathNumbers, path: &str| Handle { scope: APP, id: ids.id(path) };
-        // Also for a page that is not even listed while the window is covered.
+        // This also applies to a page that is not even listed while the window is covered.
         let (reload, link) = (handle(&ids, "Reload"), handle(&ids, "link of a page"));
         let watch = [reload, link];
         let of = |toolkit, shown| build(&picture(toolkit, shown), &ids, "", &watch).unwrap();

@@ -145,7 +145,7 @@ profile! {
     shows_icons_in_tables: Qt,
     /// Multiple selection is reported by the items, not by their container.
     items_say_that_several_may_be_chosen: Qt,
-    /// The content of a group box takes the title as its name.
+    /// The content of a group box is named after the title of the box.
     group_boxes_name_what_they_hold: Qt,
     /// The selected tab reports the focus, wherever the focus is.
     chosen_tab_says_focused: Qt,
@@ -192,10 +192,10 @@ profile! {
     /// If only the bus is used, the app locks up at the next key after an action that shows a
     /// dialog from inside (`bus/orders.rs`).
     locks_up_in_dialogs: Gtk3,
-    /// Actions of boxes toggle them without `clicked` or `triggered`; those of menu entries leave
-    /// the menu open.
+    /// Actions of check boxes toggle them without emitting `clicked` or `triggered`; those of menu
+    /// entries leave the menu open.
     turns_without_click: Qt,
-    /// A button may show its menu for only a part of its area. No action presses the other part.
+    /// A button may show its menu only on a part of its area. No action presses the other part.
     menu_on_a_part: Qt,
     /// A check box may be a group box around other controls.
     boxes_hold_controls: Qt,

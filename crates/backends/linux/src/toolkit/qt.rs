@@ -6,9 +6,9 @@
 //! current item of every list, whether or not that list receives keys.
 //!
 //! # Parked parts
-//! Docks behind another one, and the tabs of former docks, are moved to a position left of and
-//! above their window, and report that they are shown. A floating dock is a separate window; only
-//! windows report that they are resizable.
+//! Docks behind another one, and the tabs of former docks, are moved to a position to the left of
+//! and above their window, and report that they are shown. A floating dock is a separate window;
+//! only windows report that they are resizable.
 //!
 //! # Pop-ups
 //! Qt does not list windows that are pop-ups. The menu of a menu bar is below the entry that opens

@@ -1,5 +1,5 @@
-//! The queries that verify an element: about itself, the content of its row, and what may change
-//! its record among its ancestors. The answers are compared with the last capture.
+//! The queries that verify an element: about the element itself, the content of its row, and what
+//! may change its record among its ancestors. The answers are compared with the last capture.
 
 use crate::bus::{BusResult, Link, Reference, embedded_path};
 use crate::capture::question::{Question, Questions, may_be_socket};

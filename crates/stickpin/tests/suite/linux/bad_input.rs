@@ -368,7 +368,7 @@ fn a_window_that_is_minimised_or_elsewhere_is_not_pressed() {
     refused("on another workspace");
     on.xdotool(&["set_desktop", "0"]);
     on.xdotool(&["windowminimize", &window]);
-    refused("minimised");
+    refused("minimized");
     let before = std::fs::read_to_string(&log).unwrap_or_default();
     on.xdotool(&["windowactivate", &window]);
     on.ok(&["press", "label=Card", "--timeout", "5000"]);

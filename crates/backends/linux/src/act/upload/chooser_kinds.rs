@@ -74,7 +74,7 @@ fn behind_the_field(picture: &ObjectTree, window: usize) -> impl Iterator<Item =
     behind.map(|at| &picture[at]).filter(|object| object.shown && object.role == n::PUSH_BUTTON)
 }
 
-/// Formats paths for a chooser: one as it is, several in quotes.
+/// Formats paths for a chooser: one unchanged, several in quotes.
 pub(super) fn as_text(files: &[PathBuf]) -> String {
     match files {
         [one] => one.to_string_lossy().into_owned(),

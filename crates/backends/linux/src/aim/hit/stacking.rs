@@ -62,7 +62,7 @@ pub(super) async fn covering_object(spot: HitPoint<'_>, at: usize) -> Result<Opt
     Ok(over.map(|object| object.path))
 }
 
-/// Returns later siblings of an object and of its ancestors that may cover it, innermost first.
+/// Returns the later siblings of an object and of its ancestors that may cover it, innermost first.
 async fn later(AppView { app, last }: AppView<'_>, at: usize) -> Result<Vec<String>> {
     let (objects, above) = (last.objects(), last.chain(at));
     let end = end_of_window(&last.picture, &above);

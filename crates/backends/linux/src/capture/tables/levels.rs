@@ -40,7 +40,7 @@ impl Table<'_> {
             if above.is_empty() {
                 break;
             }
-            // Ancestors out of view were not read yet.
+            // Ancestors out of view have not been read yet.
             let above = above.into_iter().map(|above| ((0, 0), above)).collect();
             next =
                 self.look_at(above, &[Question::Relations]).await?.0.into_iter().map(|(_, at)| at).collect();

@@ -1,4 +1,4 @@
-//! Visible cells of a table: those between the cells at its top left and bottom right corners.
+//! Visible cells of a table: those between the cells at its top-left and bottom-right corners.
 //!
 //! This includes the last line of an icon view, which KDE does not count as a row. KDE divides the
 //! number of items by the number of columns: two files in four columns make no row, six make one.
@@ -15,7 +15,7 @@ const INSETS: &[i32] = &[3, 14, 32, 56];
 const POINTS: i32 = 8;
 
 impl Table<'_> {
-    /// Returns the cells between those at the top left and bottom right corners.
+    /// Returns the cells between those at the top-left and bottom-right corners.
     pub(super) async fn visible_range(&self, all: (i32, i32)) -> BusResult<Option<TableRange>> {
         let extents = self.link.call(calls::extents(&self.path)).await?;
         let [x, y, width, height]: [i32; 4] = extents.read()?;

@@ -39,7 +39,7 @@ pub(super) struct EventHub(Mutex<Vec<Weak<AppEvents>>>);
 
 impl EventHub {
     fn lock(&self) -> MutexGuard<'_, Vec<Weak<AppEvents>>> {
-        // Nothing panics while the lock is held; even then, the list would be intact.
+        // Nothing panics while the lock is held; even if something did, the list would be intact.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
@@ -190,7 +190,7 @@ impl DesktopEnvironment {
             app.gone |= left || listed.as_ref().is_some_and(|listed| !listed.contains(&app.member.bus));
         }
         apps.remove_gone();
-        // Removes processes that have exited. Errors are reported when they are to be ended.
+        // Removes processes that have exited. Errors are reported when the processes are ended.
         self.started.retain_mut(|(child, _)| !matches!(child.try_wait(), Ok(Some(_))));
         let names = match listed {
             Some(listed) => listed,
@@ -239,7 +239,7 @@ impl DesktopEnvironment {
         }
     }
 
-    /// Returns the other clients of the bus, while the registry does not tell which of them are
+    /// Returns the other clients of the bus, while the registry does not report which of them are
     /// apps.
     ///
     /// # Errors
@@ -253,7 +253,7 @@ impl DesktopEnvironment {
 
     fn adopt(&self, apps: &mut Apps, running: RegisteredApp, device: Option<LinuxDevice>) {
         let RegisteredApp { bus, title, pid, .. } = running;
-        // Use the form that the tree has.
+        // Use the same form as the tree.
         let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
         let called = if title.is_empty() { program(pid) } else { Some(title) };
         let called = called.unwrap_or_else(|| bus.clone());
