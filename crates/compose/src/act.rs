@@ -55,7 +55,8 @@ impl<G: Environment> CompositeDevice<G> {
         Ok(prepared)
     }
 
-    /// Sends an input to its member. `prepared` is the ticket of [`Self::aim_in_member`].
+    /// Sends an input to the member that it is for. `prepared` is the ticket of
+    /// [`Self::aim_in_member`].
     ///
     /// # Errors
     /// Returns the errors of [`Device::commit`].

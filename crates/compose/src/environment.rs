@@ -17,7 +17,7 @@ pub struct WindowAtPoint {
     pub part: u64,
     /// The area of the window in viewport pixels.
     pub area: Rect,
-    /// The window in words.
+    /// A description of the window.
     pub description: String,
 }
 
@@ -50,7 +50,7 @@ pub trait Environment: Send + fmt::Debug {
     /// Returns `BACKEND_LOST`.
     fn check_alive(&self) -> Result<()>;
 
-    /// Updates the members: adds those that have come, removes those that have left.
+    /// Updates the members: adds those that have come, and removes those that have left.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST`.
@@ -119,8 +119,8 @@ pub trait Environment: Send + fmt::Debug {
         cancel: &CancellationToken,
     ) -> Result<Option<Duration>>;
 
-    /// Takes a picture of the whole, or of `element` if the request names one. `element` is `None`
-    /// if that element has no position.
+    /// Takes a screenshot of the whole, or of the element that the request names. `element` is its
+    /// position; `None` if it has none.
     ///
     /// # Errors
     /// Returns the errors of [`Screenshots::screenshot`](stickpin_device::Screenshots::screenshot).

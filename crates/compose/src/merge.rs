@@ -107,7 +107,7 @@ impl MergedTree {
 
 /// Copies a member's tree below the member's node. Returns the index of the first copied node.
 fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, focus: InputFocus) -> Result<u32, TreeError> {
-    // The builder rejects a tree with more nodes.
+    // The builder rejects trees with more than `u32::MAX` nodes.
     let begin = u32::try_from(builder.len()).unwrap_or(u32::MAX);
     let active = focus.window.filter(|(app, _)| *app == number).map(|(_, window)| window);
     let focused = focus.keys.is_none_or(|keys| keys == number);
