@@ -1,5 +1,5 @@
 //! Addresses of displays, and the authorization to use them: the cookie of a private display
-//! (MIT-MAGIC-COOKIE-1) and the file that hands it to clients.
+//! (MIT-MAGIC-COOKIE-1) and the file that passes it to clients.
 
 use crate::error::{X11Error, X11Result};
 use std::fmt;

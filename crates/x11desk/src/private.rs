@@ -37,8 +37,8 @@ const DISPLAY: &str = "Xvfb";
 /// The minimum size of a display.
 const SIZE: (u32, u32) = (1280, 900);
 
-/// The maximum length of the temporary folder's path. Socket paths, at most 107 bytes long,
-/// continue it.
+/// The maximum length of the temporary folder's path. Socket paths below it may be at most 107
+/// bytes long.
 const MAX_TMPDIR: usize = 40;
 
 /// The programs of a private session, with their Debian packages.

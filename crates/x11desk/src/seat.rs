@@ -105,7 +105,7 @@ pub(crate) fn remove_seat(d: &mut Display) -> X11Result<()> {
 }
 
 /// Runs requests about the person's keyboard. All apps look keys up in its mapping, whichever
-/// keyboard they came from.
+/// keyboard the keys came from.
 pub(crate) fn query_core_keyboard<T>(d: &Display, ask: impl FnOnce() -> X11Result<T>) -> X11Result<T> {
     let Some(seat) = d.seat else { return ask() };
     d.conn.xinput_xi_set_client_pointer(x11rb::NONE, CORE.0)?;
@@ -114,12 +114,12 @@ pub(crate) fn query_core_keyboard<T>(d: &Display, ask: impl FnOnce() -> X11Resul
     asked
 }
 
-/// Returns whether the status of a grab says that another client has the device.
+/// Returns whether the status of a grab shows that another client has the device.
 pub(crate) fn is_taken(status: GrabStatus) -> bool {
     matches!(status, GrabStatus::ALREADY_GRABBED | GrabStatus::FROZEN)
 }
 
-/// Returns whether another client grabs a core device while we have our own. Checks like
+/// Returns whether another client grabs a core device while we have our own. Checks as
 /// [`pointer::is_grabbed`](crate::pointer::is_grabbed).
 pub(crate) fn is_core_device_grabbed(d: &Display, device: DeviceId) -> X11Result<bool> {
     if !d.has_seat() {

@@ -28,8 +28,8 @@ pub(crate) fn await_start(d: &mut Display, deadline: Instant) -> X11Result<()> {
     Err(X11Error::Lost(format!("no window manager answered within {} s", start.elapsed().as_secs())))
 }
 
-/// Waits until the window manager has processed earlier requests. It grabs the pointer while it
-/// inspects a press, and a press that follows too soon can get lost.
+/// Waits until the window manager has processed earlier requests. A window manager grabs the
+/// pointer while it inspects a press, and a press that follows too soon can get lost.
 ///
 /// Window managers respond to a request in the order of their events (EWMH,
 /// `_NET_REQUEST_FRAME_EXTENTS`). For a window manager that does not respond, this function waits

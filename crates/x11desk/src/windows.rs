@@ -177,7 +177,7 @@ pub fn describe_with_program(d: &mut Display, window: &Window) -> X11Result<Stri
     })
 }
 
-/// Returns whether a window is on the screen: it exists, is not minimized and not on another
+/// Returns whether a window is on the screen: it exists, is not minimized, and is not on another
 /// workspace.
 pub(crate) fn is_viewable(d: &Display, window: WindowId) -> X11Result<bool> {
     // A window that has gone has no attributes.

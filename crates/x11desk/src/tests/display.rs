@@ -104,7 +104,7 @@ async fn windows_are_known_by_process_title_and_place() {
     assert_eq!((window.area.width, window.area.height), (300.0, 200.0));
     assert_eq!(window.visibility, Visibility::Shown);
     assert!(window.decoration.top > 0 && window.frame != window.id && !window.popup, "{window:?}");
-    // A window that partly covers it.
+    // A window that partly covers the first one.
     let over = Rect { x: window.area.x + 150.0, y: window.area.y, ..window.area };
     let place = (over.x as i16, over.y as i16, 300, 200);
     let above = stage.other("Above", place);
@@ -430,7 +430,7 @@ async fn on_a_shared_display_the_pointer_is_our_own() {
     stage.end().await;
 }
 
-/// Apps look keys up in the mapping of the user's keyboard, whichever keyboard they came from.
+/// Apps look keys up in the mapping of the user's keyboard, whichever keyboard the keys came from.
 #[tokio::test]
 async fn text_on_a_shared_display_uses_the_users_layout() {
     let Some(stage) = Stage::new().await else { return };
