@@ -37,8 +37,8 @@ struct GuardedContent {
 }
 
 impl GuardedContent {
-    /// Copies the content of a node. Excludes value and selection of the target and its content,
-    /// because the input is meant to change them.
+    /// Copies the content of a node. Excludes the value and selection of the target and of its
+    /// content, because the input is meant to change them.
     fn capture(dom: &Dom, at: usize, in_target: bool) -> Self {
         let node = &dom.nodes[at];
         let url = node.document.as_ref().map(|d| d.url.split('#').next().unwrap_or_default().to_owned());
@@ -256,7 +256,7 @@ impl InputGuards {
         self.guards.iter().all(|guard| guard.target(sim.dom()).is_some())
     }
 
-    /// Compares the guarded content, just before the next event. An input without a guard always
+    /// Compares the guarded content just before the next event. An input without a guard always
     /// continues.
     ///
     /// # Errors

@@ -117,7 +117,7 @@ impl Input<'_> {
         true
     }
 
-    /// Toggles what a press toggles: checkboxes, switches, radios, options.
+    /// Toggles what a press toggles: checkboxes, switches, radio buttons, options.
     pub(crate) fn toggle(&mut self, id: u64) {
         let dom = self.sim.dom();
         let Some(at) = dom.find(id) else { return };

@@ -10,7 +10,8 @@ use stickpin_device::{CancellationToken, Error, Navigation, NavigationResult, Re
 /// How long a new document must be quiet to count as loaded.
 const ARRIVAL_QUIET: Duration = Duration::from_millis(150);
 
-/// Waits until a new document is quiet. While a dialog asks whether to leave, there is none.
+/// Waits until a new document is quiet. While a dialog asks whether to leave, there is no new
+/// document.
 pub(super) async fn wait_until_loaded(
     device: &SimDevice,
     moved: bool,

@@ -83,7 +83,8 @@ async fn screens_take_as_many_steps_as_the_trees_in_memory() {
     }
 }
 
-/// Which screens keep the node of their target through all steps. The outcomes depend on this.
+/// Checks which screens keep the node of their target through all steps. The outcomes depend on
+/// this.
 #[tokio::test]
 async fn targets_keep_their_node_where_the_situation_says_so() {
     let replaced = [
