@@ -273,12 +273,12 @@ impl LastCapture {
         self.node(handle).map(node_words)
     }
 
-    /// Returns the index of the object with a path.
+    /// Returns the index of the object with this path.
     pub(crate) fn at(&self, path: &str) -> Option<usize> {
         self.by_path.get(path).copied()
     }
 
-    /// Returns the object with a path.
+    /// Returns the object with this path.
     pub(crate) fn object(&self, path: &str) -> Option<&Object> {
         self.at(path).map(|at| &self[at])
     }

@@ -33,7 +33,7 @@ pub(crate) struct EventState {
     pub(crate) changes: u64,
     /// The time of the last change.
     pub(crate) changed_at: Option<Instant>,
-    /// The last change in words.
+    /// A description of the last change.
     pub(crate) last: String,
     /// The paths of objects that have reported being shown and not yet being hidden, latest last.
     pub(crate) shown: VecDeque<String>,

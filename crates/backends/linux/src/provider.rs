@@ -62,7 +62,8 @@ impl LinuxProvider {
         device.app.folders = folders;
         let arrival = SettleRequest::new(QUIET, request.ready_timeout);
         let ready = async {
-            // On a busy machine, the app may not respond for a while, even when it is first read.
+            // On a busy machine, the app may not respond for a while; even the first capture may
+            // time out.
             loop {
                 let arrived = async {
                     device.app.info.arrival = device.settle(arrival, &request.cancel).await?;

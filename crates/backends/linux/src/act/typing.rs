@@ -38,7 +38,7 @@ struct TypingTarget {
 #[derive(Debug)]
 struct Field {
     path: String,
-    /// The field in words.
+    /// A description of the field.
     words: String,
     /// The number of characters in the field before the text, if known.
     before: Option<usize>,

@@ -37,9 +37,9 @@ pub(crate) fn is_group_box(app: &App, picture: &ObjectTree, object: &Object) -> 
         && object.children.iter().any(is_control)
 }
 
-/// Returns the point where a press reaches an object. Boxes of Qt have their indicator at the
-/// leading edge and ignore presses after their text. A spin box of GTK 4 has its buttons after the
-/// text.
+/// Returns the point where a press reaches an object. Check boxes and radio buttons of Qt have
+/// their indicator at the leading edge and ignore presses after their text. A spin box of GTK 4 has
+/// its buttons after the text.
 pub(crate) fn press_point(AppView { app, last }: AppView<'_>, at: usize, visible: Rect) -> Point {
     let (x, y) = visible.center();
     let object = &last[at];

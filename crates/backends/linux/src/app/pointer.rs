@@ -59,14 +59,14 @@ pub(crate) struct PointerPress {
     pub(crate) hold: Duration,
 }
 
-/// The minimum duration of a press. GTK 4 loses one in six presses that are released at once.
+/// The minimum duration of a press. GTK 4 loses one in six presses that are released immediately.
 const DOWN: Duration = Duration::from_millis(12);
 
 /// Timeout for an app to notice that a button is down.
 const SEEN: Duration = Duration::from_millis(500);
 
 /// Waits while a button is down until the app has noticed, if it can be asked. A busy app might
-/// otherwise see press and release at once.
+/// otherwise see the press and the release together.
 async fn down(link: Option<&Link>, hold: Duration) {
     sleep(hold.max(DOWN)).await;
     let Some(link) = link else { return };

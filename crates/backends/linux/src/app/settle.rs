@@ -15,7 +15,7 @@ const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// always busy.
 const BUSY: Duration = Duration::from_secs(3);
 
-/// Waits until nothing has been signaled for `request.quiet`, at most `request.cap`.
+/// Waits until nothing has been signaled for `request.quiet`, for at most `request.cap`.
 pub(crate) async fn until_quiet(
     device: &mut LinuxDevice,
     request: SettleRequest,

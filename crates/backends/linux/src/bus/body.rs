@@ -31,7 +31,7 @@ impl<'a> Call<'a> {
     /// Builds the message.
     ///
     /// # Errors
-    /// Returns `Vanished` if the path is not valid: an object with such a name cannot exist.
+    /// Returns `Vanished` if the path is not valid: an object with such a path cannot exist.
     pub(super) fn message(&self, destination: Option<&str>) -> BusResult<zbus::Message> {
         let mut message = zbus::Message::method_call(self.path, self.member).interface(self.interface);
         if let Some(destination) = destination {

@@ -131,8 +131,8 @@ impl Wire {
         answers.pop().unwrap_or(Err(BusError::Silent(deadline.as_millis())))
     }
 
-    /// Makes calls at once and returns their answers in the same order. `patience` is the timeout
-    /// for each further answer.
+    /// Sends all calls together and returns their answers in the same order. `patience` is the
+    /// timeout for each further answer.
     pub(crate) async fn calls(
         &self,
         to: Option<&str>,
@@ -177,7 +177,7 @@ impl Wire {
     }
 }
 
-/// Writes all queued messages at once, until the queue is dropped.
+/// Writes all queued messages together, until the queue is dropped.
 ///
 /// This is a separate task: it runs while callers wait for answers, and completes partially written
 /// messages even if a caller stops waiting.

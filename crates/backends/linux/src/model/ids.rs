@@ -20,12 +20,12 @@ impl PathNumbers {
         index as u64 + 1
     }
 
-    /// Returns the handle of the object with a path.
+    /// Returns the handle of the object with this path.
     pub(crate) fn handle(&self, path: &str) -> Handle {
         Handle { scope: APP, id: self.id(path) }
     }
 
-    /// Returns the path of a number.
+    /// Returns the path that has this number.
     pub(crate) fn path(&self, id: u64) -> Option<Arc<str>> {
         self.lock().get_index(usize::try_from(id).ok()?.checked_sub(1)?).cloned()
     }

@@ -126,7 +126,8 @@ impl LinuxProvider {
         let mut shown: Option<(Instant, String)> = None;
         let screen_of = screen.for_other_app();
         loop {
-            // Check this first, so that the app to which it handed over is searched for afterwards.
+            // Check this first: if the program has handed over to a running app, that app is
+            // searched for afterwards.
             let ended = child.try_wait().map_err(|e| app_lost(&e.to_string()))?;
             let handed_over = ended.is_some_and(|status| status.success());
             let running = match desktop.running(until).await {
@@ -138,7 +139,7 @@ impl LinuxProvider {
             if let Some(app) = find_launched(&running, &before, is_own, screen.own, handed_over) {
                 return Ok(Launched::Registered(app.clone(), child));
             }
-            // An app that hands over to a running process exits successfully at once.
+            // An app that hands over to a running process exits successfully and immediately.
             if let Some(status) = ended.filter(|status| !status.success()) {
                 // The last output of the app may still be in the pipe.
                 sleep(LOOK).await;

@@ -172,7 +172,7 @@ async fn choose(shelf: Shelf, options: &[&str]) -> (Result<InputOutcome, Error>,
     (chosen, app)
 }
 
-/// Returns what is selected and everything that ever was.
+/// Returns what is selected and everything that was ever selected.
 fn state(app: &Speaker<Shelf>) -> (Vec<&'static str>, Vec<&'static str>) {
     app.becomes(|now| (now.names(), now.log.clone()))
 }

@@ -180,7 +180,7 @@ impl RecheckedObjects {
     }
 }
 
-/// Returns the object with a path, if it is shown.
+/// Returns the object with this path, if it is shown.
 fn find_shown(picture: &ObjectTree, path: &str) -> Option<usize> {
     picture.objects.iter().position(|object| object.path == path).filter(|&at| picture[at].shown)
 }

@@ -34,8 +34,8 @@ pub(crate) async fn foreign_windows(app: &App) -> Result<Vec<Window>> {
     Ok(windows_beside(upload::on_screen(app).await?, app.info.pid))
 }
 
-/// Returns notices about such windows that have opened or closed since the last call. In a desktop
-/// session, the tree contains them instead.
+/// Returns notices about the [`foreign_windows`] that have opened or closed since the last call. In
+/// a desktop session, the tree contains them instead.
 pub(crate) async fn foreign_window_notices(device: &mut LinuxDevice) -> Vec<Notice> {
     if device.app.is_on_desktop {
         return Vec::new();
@@ -61,7 +61,8 @@ pub(crate) async fn foreign_window_notices(device: &mut LinuxDevice) -> Vec<Noti
     notices
 }
 
-/// Returns a new window of this kind. Waits briefly for one, because its process may be starting.
+/// Returns one of the [`foreign_windows`] that is not in `before`. Waits briefly for one, because
+/// its process may be starting.
 pub(crate) async fn new_foreign_window(act: &Act<'_>, before: &[u32]) -> Result<Option<Window>> {
     let found = ask::wait_for_value(STRANGER, || async {
         let windows = foreign_windows(&act.device.app).await?;

@@ -134,7 +134,7 @@ fn holds_value(picture: &ObjectTree, object: &Object, depth: usize) -> bool {
     shown.any(|child| boxes(child.role) || is_field(child.role) || holds_value(picture, child, depth + 1))
 }
 
-/// The maximum depth of the search for such a control.
+/// The maximum depth of the search for a control with a value.
 const DEEP: usize = 8;
 
 /// Returns whether several items of an object may be selected. Qt reports this on each item

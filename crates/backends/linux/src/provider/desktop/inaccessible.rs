@@ -85,8 +85,8 @@ impl DesktopEnvironment {
         Ok(Some(InputOutcome::done()))
     }
 
-    /// Returns the window of such an app that receives input at a point. On a shared display, only
-    /// apps that this session started count.
+    /// Returns the window of an inaccessible app that receives input at a point. On a shared
+    /// display, only apps that this session started count.
     async fn inaccessible_at(&mut self, apps: &Apps, point: Point) -> Result<Option<Window>> {
         let there = self.top_at(point, "press with the pointer").await?;
         let started =

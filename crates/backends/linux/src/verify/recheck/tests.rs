@@ -27,7 +27,8 @@ pub(in crate::verify) fn picture() -> ObjectTree {
     ObjectTree { toolkit: Toolkit::Gtk3, objects, truncated: false }
 }
 
-/// Returns what identifies an element of a picture whose paths are its indices.
+/// Returns the objects that are queried again for an element. The paths of `picture` are the
+/// indices of its objects.
 fn again_of(picture: &ObjectTree, target: u64, context: &[u64]) -> Option<RecheckedObjects> {
     let ids = PathNumbers::default();
     let path = |at: u64| picture.objects.get(usize::try_from(at).ok()?).map(|object| object.path.as_str());
@@ -36,7 +37,7 @@ fn again_of(picture: &ObjectTree, target: u64, context: &[u64]) -> Option<Rechec
     RecheckedObjects::of(picture, &ids, handle(target), &context)
 }
 
-/// Returns what is requested for an element, by index.
+/// Returns the queries that are repeated for an element, each with the index of its object.
 fn asked_of(picture: &ObjectTree, target: u64, context: &[u64]) -> Vec<(usize, Question)> {
     let again = again_of(picture, target, context).expect("it is there");
     let old: Vec<&Object> = again.objects.iter().map(|&at| &picture.objects[at]).collect();
