@@ -38,9 +38,9 @@ impl Unresolved {
         match self {
             Self::Failed(error) => error,
             Self::Unknown(why) => {
-                let message = format!("cannot determine what input at {target} would hit: {why}");
+                let message = format!("cannot determine what an input at {target} would hit: {why}");
                 Error::element_covered(message)
-                    .hint("run `stickpin snapshot -i` to see what is there now; two attempts failed")
+                    .hint("two attempts failed: run `stickpin snapshot -i` to see what is there now")
             }
         }
     }

@@ -67,7 +67,7 @@ pub(crate) async fn wheel_at(
 
 fn no_point_error(words: &str) -> Error {
     let message =
-        format!("{words} was not scrolled: anywhere inside it, the wheel would change a number or a choice");
+        format!("{words} was not scrolled: at every point, the wheel would change a number or a choice");
     Error::element_covered(message).hint(
         "omit `--in` to scroll the window, or run `stickpin key PageDown` to scroll the focused element",
     )

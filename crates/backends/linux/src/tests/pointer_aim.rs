@@ -63,7 +63,7 @@ async fn what_is_not_said_is_looked_at_again_once_and_then_refused() {
             Err(error) => {
                 assert!(!answered && error.code == ErrorCode::ElementCovered, "{errors}: {error}");
                 assert!(
-                    error.message.contains("cannot determine what input at button \"Save\" would hit"),
+                    error.message.contains("cannot determine what an input at button \"Save\" would hit"),
                     "{error}"
                 );
             }
