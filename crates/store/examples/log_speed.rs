@@ -18,7 +18,7 @@ use stickpin_store::{CommandOutcome, NewCommand, Origin, SessionLog, Start, Stor
 
 type Done<T = ()> = Result<T, Box<dyn Error>>;
 
-/// The number of records that must be on disk immediately, which are slow to measure.
+/// The number of durable records to append; small, because each waits for the disk.
 const DURABLE: usize = 101;
 
 struct NoSecrets;
@@ -57,7 +57,7 @@ fn start() -> Start {
     }
 }
 
-/// Returns the processor time of this thread, in nanoseconds.
+/// Returns the CPU time of this thread, in nanoseconds.
 fn processor_time() -> Done<f64> {
     let stat = std::fs::read_to_string("/proc/thread-self/schedstat")?;
     Ok(stat.split(' ').next().unwrap_or_default().parse()?)

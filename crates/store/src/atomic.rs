@@ -32,7 +32,7 @@ pub(crate) fn replace(files: &dyn Files, path: &Path, previous: Option<&Path>, b
         files.sync_dir(folder)
     };
     replaced().map_err(|e| {
-        // The next attempt overwrites the leftover; here it would only take up space.
+        // The next attempt would overwrite the leftover; until then it only takes up space.
         let _ = files.remove(&new);
         StoreError::io("write", path, e)
     })

@@ -14,7 +14,7 @@ use stickpin_session::log::{BlobId, BlobRef};
 /// The maximum length of a text within a record, in bytes; longer texts become blobs.
 pub(crate) const LIMIT: usize = 64 * 1024;
 
-/// The list of the blobs that are stored trees, in the folder of the blobs.
+/// The name of the file in the blob folder that lists the blobs of stored trees.
 const TREES: &str = "trees";
 
 /// The blobs of one session, for a writer that does not hold its log. Cheap to clone.
@@ -45,13 +45,13 @@ impl Blobs {
     /// Writes a blob unless it exists. It is on disk after the next sync of the log.
     ///
     /// # Errors
-    /// Returns an error if the blob cannot be written; nothing of it then remains.
+    /// Returns an error if the blob cannot be written; no part of it then remains.
     pub fn put(&self, bytes: &[u8]) -> Result<BlobRef> {
         put(&*self.files, &self.dir, &self.unsynced, bytes)
     }
 
-    /// Returns the blobs that were listed as stored trees and exist, oldest first. The list only
-    /// limits the space of the trees: a part that cannot be read is ignored.
+    /// Returns the blobs that were listed as stored trees and exist, oldest first. The list serves
+    /// only to limit the space that trees take up, so a line that cannot be parsed is ignored.
     #[must_use]
     pub fn trees(&self) -> Vec<BlobRef> {
         let bytes = self.files.read(&self.dir.join(TREES), 0).unwrap_or_default();
@@ -70,7 +70,7 @@ impl Blobs {
     }
 
     /// Adds a blob to the list of stored trees. Call this before [`Self::put`], so that no tree is
-    /// missing in the list after a crash.
+    /// missing from the list after a crash.
     ///
     /// # Errors
     /// Returns an error if the list cannot be written.
@@ -114,7 +114,7 @@ impl Blobs {
     }
 }
 
-/// One line of the list of stored trees.
+/// Returns the line for a tree in the list of stored trees.
 fn tree_line(tree: &BlobRef) -> String {
     let BlobRef { blob, bytes } = tree;
     format!("{}\n", serde_json::json!({ "blob": blob, "bytes": bytes }))
@@ -125,7 +125,7 @@ fn path(blobs: &Path, id: &BlobId) -> PathBuf {
 }
 
 /// Writes a blob, unless it exists. The next sync brings it to disk before the record that refers
-/// to it. After a power failure before that, the record may lack its blob, which [`get`] reports.
+/// to it. If the power fails before that, the record may lack its blob, which [`get`] reports.
 pub(crate) fn put(files: &dyn Files, blobs: &Path, unsynced: &Unsynced, bytes: &[u8]) -> Result<BlobRef> {
     let known = Blobs::reference(bytes);
     let path = path(blobs, &known.blob);
@@ -146,7 +146,7 @@ pub(crate) fn put(files: &dyn Files, blobs: &Path, unsynced: &Unsynced, bytes: &
         Ok(())
     };
     written().map_err(|e| {
-        // The next attempt overwrites the leftover; here it would only take up space.
+        // The next attempt would overwrite the leftover; until then it only takes up space.
         let _ = files.remove(&new);
         StoreError::io("write", &path, e)
     })?;

@@ -116,7 +116,7 @@ impl Files for DiskFiles {
 
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
         let names = fs::read_dir(dir)?.map(|entry| Ok(entry?.file_name()));
-        // All names of this crate are ASCII.
+        // All file names of this crate are ASCII, so any other name is skipped.
         names.filter_map(|name| name.map(|name| name.into_string().ok()).transpose()).collect()
     }
 

@@ -54,7 +54,7 @@ pub(crate) fn sessions(state_dir: &Path) -> PathBuf {
     state_dir.join("sessions")
 }
 
-/// Returns the file with the read positions of an agent, named after the agent's id.
+/// Returns the path of the file with an agent's read positions, which is named after its id.
 pub(crate) fn cursors(state_dir: &Path, agent: &str) -> PathBuf {
     use std::fmt::Write as _;
     let mut name = String::with_capacity(agent.len() + 5);

@@ -40,13 +40,13 @@ impl Store {
         self.migrate_by(name, CONVERTERS)
     }
 
-    /// Works like [`Self::migrate`], with other converters.
+    /// Works like [`Self::migrate`], with the given converters.
     ///
     /// # Errors
     /// Returns the errors of [`Self::migrate`].
     pub fn migrate_by(&self, name: &str, converters: &[Converter]) -> Result<Migrated> {
         let dir = self.dir(name)?;
-        // Checks that everything can be converted before anything is written.
+        // Check that everything can be converted before anything is written.
         self.each_segment(&dir, |number, bytes| {
             converted(&dir.segment(number), bytes, converters).map(|_| true)
         })?;
@@ -67,7 +67,7 @@ impl Store {
         Ok(migrated)
     }
 
-    /// Hard-links a segment to the name under which it is kept.
+    /// Keeps a segment by hard-linking it as `original`.
     fn keep(&self, path: &Path, original: &Path) -> Result<()> {
         let folder = original.parent().unwrap_or(original);
         self.files.make_dir(folder).map_err(|e| StoreError::io("make", folder, e))?;

@@ -40,7 +40,8 @@ impl Store {
         if numbers.is_empty() {
             return Err(StoreError::Missing(name.to_owned()));
         }
-        // Segments whose successor begins at or before the cursor contain nothing after the cursor.
+        // A segment contains nothing after the cursor if its successor begins no later than the
+        // record after the cursor.
         let mut needed = 0;
         for (at, number) in numbers.iter().enumerate().skip(1).rev() {
             if self.first_seq(&dir.segment(*number))?.is_some_and(|seq| seq <= after + 1) {

@@ -143,7 +143,7 @@ pub(crate) fn tail(files: &dyn Files, path: &Path, applied: u64) -> Result<Tail>
     loop {
         let from = len.saturating_sub(chunk);
         let bytes = files.read(path, from).map_err(io)?;
-        // Unless the part starts at the beginning of the file, its first line may be cut.
+        // Unless the part starts at the beginning of the file, its first line may be incomplete.
         let whole = if from == 0 { Some(0) } else { memchr::memchr(b'\n', &bytes).map(|at| at + 1) };
         if let Some(whole) = whole
             && let Some(tail) = parse_tail(path, &bytes[whole..], from + whole as u64, applied, files)?

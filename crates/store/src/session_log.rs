@@ -57,7 +57,7 @@ pub enum Amendment {
     /// A change of the turn other than its owner and number: its grant was delivered, or its
     /// handoff was read.
     Turn(Box<TurnState>),
-    /// A change of how a member waits.
+    /// A change in how a member waits.
     Waits {
         /// The member.
         agent: AgentId,
@@ -66,7 +66,7 @@ pub enum Amendment {
         /// When the change happened.
         at: Timestamp,
     },
-    /// A newer request of a member.
+    /// A later request by a member.
     Seen {
         /// The member.
         agent: AgentId,
@@ -87,7 +87,7 @@ pub enum Amendment {
     },
 }
 
-/// The damaged line of a log that a reader found first, and the purpose of that read.
+/// The first damaged line that a reader found in a log, and the purpose of that read.
 #[derive(Debug, Default)]
 struct FoundDamage(OnceLock<(PathBuf, Corruption, Phase)>);
 

@@ -45,7 +45,7 @@ impl Store {
         Self::open_on(state_dir, Arc::new(DiskFiles))
     }
 
-    /// Opens a state dir on a file system that the caller provides, with the thread of
+    /// Opens a state directory on a file system that the caller provides, with the thread of
     /// [`Self::open`].
     ///
     /// # Errors
@@ -57,8 +57,8 @@ impl Store {
         Ok(this)
     }
 
-    /// Opens a state directory on a file system of the caller, without a thread: the caller syncs
-    /// with [`crate::SessionLog::sync`].
+    /// Opens a state directory on a file system that the caller provides, without a thread: the
+    /// caller syncs with [`crate::SessionLog::sync`].
     ///
     /// # Errors
     /// Returns an error if the folders cannot be created.
@@ -112,8 +112,8 @@ impl Store {
         recover::meta(&*self.files, &self.dir(name)?)
     }
 
-    /// Returns the stamp of the metadata file: as long as it is equal, the metadata is unchanged.
-    /// `None` if there is no file.
+    /// Returns the stamp of the metadata file: as long as it stays equal, the metadata is
+    /// unchanged. `None` if there is no file.
     #[must_use]
     pub fn meta_stamp(&self, name: &str) -> Option<Stamp> {
         let file = std::fs::metadata(self.dir(name).ok()?.meta()).ok()?;
@@ -138,7 +138,7 @@ impl Store {
         Ok(self.dir(name)?.root)
     }
 
-    /// Removes a session with its log. After a crash, either the whole session or nothing of it
+    /// Removes a session with its log. After a crash, either all of the session or none of it
     /// remains.
     ///
     /// # Errors

@@ -48,7 +48,8 @@ impl Unsynced {
         list.push(Item::File(Arc::clone(handle)));
     }
 
-    /// Returns whether no sync of the items was scheduled yet; the caller must then schedule one.
+    /// Claims the scheduling of a sync. Returns whether none was scheduled yet; if so, the caller
+    /// must schedule one.
     pub(crate) fn claim_schedule(&self) -> bool {
         !std::mem::replace(&mut self.items.lock().scheduled, true)
     }
@@ -104,7 +105,7 @@ impl Syncer {
 
     /// Schedules a sync for a session that was just written.
     pub(crate) fn schedule(&self, unsynced: &Arc<Unsynced>) {
-        // Without the thread, syncs at once: only the delay is lost.
+        // If the thread is gone, sync at once: only the delay is lost.
         if self.0.send((Instant::now(), Arc::clone(unsynced))).is_err() {
             let _ = unsynced.sync();
         }

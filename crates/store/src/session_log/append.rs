@@ -55,7 +55,7 @@ impl SessionLog {
         self.write(record)
     }
 
-    /// Creates the record with its envelope.
+    /// Creates the record, including the fields that all records have.
     pub(super) fn record(&self, origin: &Origin, kind: Kind) -> Record {
         let began_in = match &kind {
             Kind::CommandEnd(end) => self.meta.open_commands.iter().find(|open| open.cmd_id == end.cmd_id),
@@ -75,7 +75,7 @@ impl SessionLog {
         }
     }
 
-    /// Refuses a record that would make the metadata too long. Records that end something are not
+    /// Refuses a record that would make the metadata too large. Records that end something are not
     /// refused, except for the end of a command with a new address of the app.
     fn fits(&self, record: &Record) -> Result<()> {
         if !record.kind.grows_metadata() {
@@ -211,7 +211,7 @@ pub(super) fn gap(dir: &SessionDir, fault: FoldFault) -> StoreError {
     StoreError::Gap { session: dir.name.clone(), fault }
 }
 
-/// Encodes metadata as JSON, unless it is too long.
+/// Encodes metadata as JSON, unless it is too large.
 fn meta_bytes(dir: &SessionDir, meta: &SessionMeta) -> Result<Vec<u8>> {
     let bytes = serde_json::to_vec(meta)
         .map_err(|e| StoreError::io("write", &dir.meta(), std::io::Error::from(e)))?;

@@ -14,7 +14,7 @@ pub struct NewCommand {
     pub verb: String,
     /// The arguments as given.
     pub args_raw: Arguments,
-    /// Its arguments with absolute paths, and with selectors in place of refs.
+    /// The arguments with absolute paths, and with selectors in place of refs.
     pub args_resolved: Arguments,
     /// A summary in one line.
     pub summary: Redacted,
@@ -51,11 +51,11 @@ impl SessionLog {
         Ok(cmd_id)
     }
 
-    /// Records the end of a command, and returns the `seq` of the record. The outcome stands in any
-    /// case: the caller reports it, and whether it is in the log.
+    /// Records the end of a command, and returns the `seq` of the record. The outcome is valid in
+    /// any case: the caller reports it, and whether it was logged.
     ///
     /// # Errors
-    /// Returns an error if the end could not be written. The command has ended all the same, and
+    /// Returns an error if the end could not be written. The command has ended nevertheless, and
     /// the log is read-only until the end is written or the session is opened again.
     pub fn end(&mut self, origin: &Origin, command: CommandId, outcome: CommandOutcome) -> Result<u64> {
         let Some(open) = self.meta.open_commands.iter().find(|open| open.cmd_id == command) else {
@@ -79,7 +79,8 @@ impl SessionLog {
         let mut kind = Kind::CommandEnd(end);
         let mut written = self.flush_ends().and_then(|()| self.commit(origin, kind.clone()));
         if let (Err(StoreError::MetaTooLarge { .. }), Kind::CommandEnd(end)) = (&written, &mut kind) {
-            // The command has ended in any case; the address of the app stays the previous one.
+            // The command has ended in any case; the metadata keeps the previous address of the
+            // app.
             end.address = None;
             written = self.commit(origin, kind.clone());
         }
@@ -104,7 +105,8 @@ impl SessionLog {
         Ok(())
     }
 
-    /// Ends the commands of a process that is gone. They are never rerun automatically.
+    /// Records the open commands of a process that is gone as interrupted. They are never rerun
+    /// automatically.
     pub(super) fn interrupt_commands(&mut self, origin: &Origin) -> Result<()> {
         for open in self.meta.open_commands.clone() {
             let end = CommandEnd {

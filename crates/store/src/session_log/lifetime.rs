@@ -1,4 +1,4 @@
-//! Lifetimes of a session: opened, restored, adopted.
+//! The lifetimes of a session: creating, restarting and adopting one.
 
 use super::{FoundDamage, Origin, SessionLog};
 use crate::error::{Result, StoreError};
@@ -32,12 +32,12 @@ pub struct Start {
 }
 
 impl SessionLog {
-    /// Creates a session and begins its first lifetime. `uid` is random and stays the same over all
-    /// lifetimes.
+    /// Creates a session and begins its first lifetime. `uid` is random and stays the same across
+    /// all lifetimes.
     ///
     /// # Errors
     /// Returns an error if the name is in use, or if the session cannot be written. In the latter
-    /// case, a pending session is left, which can be opened and started.
+    /// case, a pending session remains, which can be opened and started.
     pub fn create(store: &Store, name: &str, uid: &str, start: Start, origin: &Origin) -> Result<Self> {
         let mut this = Self::pending(store, name, uid, None, origin.ts)?;
         this.restart(StartReason::Open, start, origin)?;
@@ -122,7 +122,7 @@ impl SessionLog {
         self.begin_segment(origin, start)
     }
 
-    /// Returns the beginning of a segment that changes nothing.
+    /// Returns the first record of a segment that changes no value of the metadata.
     pub(super) fn start_of_meta(&self, reason: StartReason) -> SegmentStart {
         let meta = &self.meta;
         SegmentStart {
@@ -140,11 +140,12 @@ impl SessionLog {
     }
 
     /// Rebuilds the metadata from the log, for a session whose metadata was removed or is damaged.
-    /// The turn becomes idle under a number that no earlier fence matches. Only at the request of a
-    /// person.
+    /// The turn becomes idle under a number that no earlier fence matches. Called only at the
+    /// request of a person.
     ///
     /// # Errors
-    /// Returns an error if there is metadata, or if the log is missing, damaged or has a gap.
+    /// Returns an error if there is readable metadata, or if the log is missing, damaged or has a
+    /// gap.
     pub fn adopt(store: &Store, name: &str, ts: Timestamp) -> Result<Self> {
         let dir = store.dir(name)?;
         match recover::meta(&*store.files, &dir) {
@@ -177,11 +178,12 @@ impl SessionLog {
     }
 }
 
-/// Syncs the folder names of a new session: its own folder and the folder of all sessions.
+/// Syncs the folders that contain the names of a new session: its own folder, the folder of all
+/// sessions, and the state directory.
 fn sync_names(files: &dyn Files, root: &std::path::Path) -> Result<()> {
     for dir in root.ancestors().take(3) {
         match files.sync_dir(dir) {
-            // The state directory may be relative to a folder that is not ours.
+            // The path of the state directory may be empty, which cannot be opened.
             Err(e) if e.kind() == ErrorKind::NotFound => {}
             synced => synced.map_err(|e| StoreError::io("sync", dir, e))?,
         }

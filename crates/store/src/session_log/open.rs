@@ -16,7 +16,7 @@ use stickpin_session::turn::TurnState;
 pub struct Opened {
     /// The log of the session.
     pub log: SessionLog,
-    /// The problems that were found and repaired.
+    /// The problems that were found.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -42,7 +42,7 @@ impl SessionLog {
         Ok(Opened { log: this, diagnostics })
     }
 
-    /// Folds the records after the metadata, and repairs the effects of a crash.
+    /// Folds the records that the metadata lacks, and repairs the effects of a crash.
     pub(super) fn recover(&mut self, now: Timestamp) -> Result<Vec<Diagnostic>> {
         let mut found = Vec::new();
         let first = self.meta.active.map_or(1, |active| active.segment);

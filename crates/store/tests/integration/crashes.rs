@@ -29,7 +29,7 @@ fn operations() -> u64 {
 fn assert_whole(files: &MemoryFiles, script: &Script, kept: u64, case: &str) -> Vec<Record> {
     let opened = reopen(files).unwrap_or_else(|e| panic!("{case}: {e}"));
     let found = records(files);
-    assert_eq!(opened.log.meta(), &folded(&found, opened.log.meta()), "{case}: the metadata is another");
+    assert_eq!(opened.log.meta(), &folded(&found, opened.log.meta()), "{case}: the metadata differs");
     assert_eq!(opened.log.read_only(), None, "{case}");
     let verified = store(files).unwrap().verify("shop").unwrap();
     assert_eq!((verified.findings, verified.torn_bytes), (Vec::new(), 0), "{case}");
@@ -130,7 +130,7 @@ proptest! {
         let script = run(&files);
         files.restart();
         files.stop_after(second, partial);
-        // The record may survive or not.
+        // The record may or may not survive.
         let _ = reopen(&files);
         files.restart();
         let kept = script.acknowledged.last().copied().unwrap_or(0);
@@ -148,6 +148,6 @@ proptest! {
         files.lose_power(|below| next.next().unwrap() % below);
         let found = assert_whole(&files, &script, script.durable, &format!("cut at {first}: {choices:?}"));
         let kept = found.iter().filter(|record| record.agent.is_some()).count();
-        prop_assert!(kept <= script.acknowledged.len() + 1, "more than was ever written");
+        prop_assert!(kept <= script.acknowledged.len() + 1, "more records than were ever written");
     }
 }

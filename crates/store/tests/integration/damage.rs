@@ -67,7 +67,7 @@ fn tail_cut_at_every_byte_is_quarantined_and_the_log_goes_on() {
 }
 
 /// No flipped bit is replayed, and none goes unnoticed by reading, by `verify`, or by opening,
-/// which reads the end.
+/// which reads the end of the log.
 #[test]
 fn flipped_bit_is_corruption_with_path_line_and_offset() {
     let files = written();
@@ -125,7 +125,7 @@ fn person_gives_up_a_damaged_line_and_the_log_goes_on() {
     }
 }
 
-/// A damaged newline makes one line of two, so two records are lost.
+/// A damaged newline joins two lines into one, so two records are lost.
 #[test]
 fn damaged_newline_is_repaired_as_two_records() {
     let files = written();
@@ -135,7 +135,7 @@ fn damaged_newline_is_repaired_as_two_records() {
     assert_eq!(store.repair(NAME, 1, at(60)).unwrap().stubs, 2);
     let seqs: Vec<u64> = records(&files).iter().map(|record| record.seq).collect();
     assert_eq!(seqs, [1, 2, 3, 4, 5]);
-    // The last one: the metadata reports what followed it.
+    // The last newline: the metadata tells which records came after it.
     let last = files.content(&segment(1)).len() - 1;
     files.change(&segment(1), |data| data[last] = 0x0b);
     assert_eq!(store.repair(NAME, 5, at(60)).unwrap().stubs, 1);
@@ -179,7 +179,7 @@ fn metadata_ahead_stays_harmless_if_its_repair_is_cut_short() {
             return;
         }
     }
-    panic!("the repair never came through");
+    panic!("the repair never completed");
 }
 
 #[test]
@@ -254,7 +254,7 @@ fn damaged_blob_is_told() {
     assert_eq!(log.blob(&blob).unwrap_err().code(), "BLOB_CORRUPT");
 }
 
-/// Damage in the middle of a log that is open for writing, which only a reader meets.
+/// Damage in the middle of a log that is open for writing, which only a reader encounters.
 #[test]
 fn log_in_which_a_reader_finds_damage_accepts_nothing_until_it_is_repaired() {
     let files = written();
@@ -271,9 +271,9 @@ fn log_in_which_a_reader_finds_damage_accepts_nothing_until_it_is_repaired() {
     };
     assert!(is_stopped(log.append(&origin(2), release(1)).unwrap_err()));
     assert!(is_stopped(log.end(&origin(2), id, done()).unwrap_err()));
-    assert!(is_stopped(log.begin(&origin(2), command()).unwrap_err()), "although an end is not written");
+    assert!(is_stopped(log.begin(&origin(2), command()).unwrap_err()), "even with an end pending");
     assert!(log.read_only().is_some_and(|reason| reason.contains("line 2")));
-    assert_eq!(files.content(&segment(1)), before, "nothing was written behind the damage");
+    assert_eq!(files.content(&segment(1)), before, "nothing is written after the damage");
     assert_eq!(log.meta().turn.state, TurnPhase::Owned);
 
     store(&files).unwrap().repair(NAME, 2, at(3)).unwrap();

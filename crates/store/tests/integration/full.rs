@@ -19,7 +19,7 @@ fn opened(files: &MemoryFiles) -> SessionLog {
     log
 }
 
-/// Leaves space for `bytes` more.
+/// Leaves space for `bytes` more bytes.
 fn leave(files: &MemoryFiles, bytes: u64) {
     files.set_capacity(Some(files.used() + bytes));
 }
@@ -85,7 +85,7 @@ fn end_that_cannot_be_logged_stops_further_commands() {
         records(files).iter().filter_map(|record| of(&record.kind)).collect()
     };
     assert_eq!(ends(&files), ["Ok"]);
-    // Or, if the daemon was restarted before that, as interrupted.
+    // If the daemon was restarted before that, the command counts as interrupted.
     assert_eq!(ends(&other), ["Interrupted"]);
 }
 
@@ -114,7 +114,7 @@ fn step_that_cannot_be_logged_is_written_with_the_next() {
     assert_eq!(steps(&files), ["a\n", "b\n"]);
 }
 
-/// Returns what another process would find now, opened.
+/// Returns a copy of the files, opened as another process would find them.
 fn opened_copy(files: &MemoryFiles) -> MemoryFiles {
     let copy = MemoryFiles::default();
     for path in files.paths() {
@@ -235,7 +235,7 @@ fn store_on_a_full_disk_opens_in_an_emergency() {
     assert_eq!(error.code(), "STORAGE_FULL");
 }
 
-/// The faults above on a file system of the kernel.
+/// The faults above, on a real file system.
 #[test]
 fn full_tmpfs_refuses_commands_and_keeps_the_log_whole() {
     let tmp = tempfile::tempdir().unwrap();

@@ -56,7 +56,7 @@ fn earlier_version_is_converted_and_its_segments_stay() {
     let original = Path::new(STATE).join(format!("sessions/{NAME}/log/v0/000001.jsonl"));
     let expected = Migrated { segments: 1, records: before.len() as u64, originals: vec![original.clone()] };
     assert_eq!(migrated, expected);
-    assert_eq!(files.content(&original), old, "the original is as it was");
+    assert_eq!(files.content(&original), old, "the original is unchanged");
     assert_eq!(files.content(&segment(1)), bytes);
     assert_eq!(records(&files), before);
     reopen(&files).unwrap();

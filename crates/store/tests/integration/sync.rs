@@ -137,7 +137,7 @@ fn metadata_lags_behind_by_fewer_than_256_records() {
         assert!(log.meta().applied_seq - stored() < 256);
     }
     assert!(stored() > 1);
-    // Or within 5 s, when the host calls it.
+    // The host calls this within 5 s.
     assert!(stickpin_store::lags(&log));
     log.maintain().unwrap();
     assert_eq!((stored(), stickpin_store::lags(&log)), (log.meta().applied_seq, false));

@@ -47,8 +47,8 @@ impl State {
         linked.iter().map(|inode| self.inodes[*inode].data.len() as u64).sum()
     }
 
-    /// Counts an operation. Returns `Some` number of bytes that an interrupted write may still
-    /// write.
+    /// Counts an operation. If it is the operation that stops, returns the number of bytes that a
+    /// write may still write.
     fn step(&mut self) -> io::Result<Option<usize>> {
         if self.stopped {
             return Err(io::Error::other("stopped"));
@@ -86,19 +86,19 @@ impl MemoryFiles {
         self.state().operations
     }
 
-    /// Stops everything after this many further operations. If the one that stops is a write, it
-    /// still writes `partial` bytes.
+    /// Stops everything after this many further operations. A write that is stopped still writes
+    /// `partial` bytes.
     pub fn stop_after(&self, operations: u64, partial: usize) {
         let mut state = self.state();
         state.stop = Some((state.operations + operations, partial));
     }
 
-    /// Returns whether it has stopped.
+    /// Returns whether the file system has stopped.
     pub fn is_stopped(&self) -> bool {
         self.state().stopped
     }
 
-    /// Returns whether it stopped in a write, so that the bytes that were still written matter.
+    /// Returns whether the file system stopped in a write, so that the bytes still written matter.
     pub fn is_stopped_in_write(&self) -> bool {
         self.state().stopped_in_write
     }

@@ -53,7 +53,7 @@ pub fn start() -> Start {
     }
 }
 
-/// Errors by name, where a test compares only that.
+/// The code of an error, for tests that compare nothing else.
 pub trait Code {
     fn code(&self) -> &'static str;
 }
