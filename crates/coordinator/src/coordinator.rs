@@ -34,8 +34,8 @@ pub struct Coordinator {
 }
 
 impl Coordinator {
-    /// Opens the sessions of a state directory without reading any of them. `epoch` counts the
-    /// starts of a host there.
+    /// Opens the sessions of a state directory without reading any of them. `epoch` is the number
+    /// of times that a host was started in it.
     ///
     /// # Errors
     /// Returns `IO` or `STORAGE_FULL` when the folders cannot be created.
@@ -117,14 +117,14 @@ impl Coordinator {
         self.store.meta(name).map_err(error::of_store)
     }
 
-    /// Returns a session, loaded from its metadata and the end of its log on first use. Repairs a
-    /// turn that a killed host left behind.
+    /// Returns a session. On first use, loads it from its metadata and the end of its log, and
+    /// repairs a turn that a killed host left behind.
     ///
     /// # Errors
     /// Returns `SESSION_NOT_FOUND`, `LOG_CORRUPT`, `META_CORRUPT` and other errors of the log.
     pub fn session(&self, name: &str) -> Result<Arc<SessionAuthority>> {
         if self.read.damage(name).is_some() {
-            // Loading writes to the log, which a person may have repaired by hand.
+            // Loading writes to the log, so check whether a person has repaired it by hand.
             self.verify(name)?;
         }
         let mut loaded = self.lock_sessions();
@@ -138,7 +138,7 @@ impl Coordinator {
             tracing::info!(session = name, "repaired: {}", diagnostic.name());
         }
         let mut log = opened.log;
-        // Without the segment, nothing can be written before the session is restored.
+        // Without the segment, nothing can be written until the session is restored.
         let lost = opened.diagnostics.contains(&Diagnostic::LogMissing);
         let repaired = !lost && take_over(self, &mut log)?;
         if stickpin_store::lags(&log) {
@@ -243,10 +243,9 @@ impl Coordinator {
         }
     }
 
-    /// Closes a session together with its turn, the loans that it made, and the loan that it
-    /// borrows its scope from. Returns the loans that ended, after the last commands that used
-    /// them. `address` is the address of the app, if it is open. Removes a session that has no
-    /// record yet.
+    /// Closes a session and its turn. Ends the loans that it made, and the loan that it borrows its
+    /// scope from. Returns the loans that ended, after the last commands that used them. `address`
+    /// is the address of the app, if it is open. Removes a session that has no record yet.
     ///
     /// # Errors
     /// Returns the errors of [`SessionAuthority::close`], and `SCOPE_DENIED` for an agent that may
@@ -271,9 +270,9 @@ impl Coordinator {
         self.loans().end_loans_of(session).await
     }
 
-    /// Revokes a lifetime whose app could not be started. The session is as it was before, except
-    /// for the numbers of the lifetime and of a turn that the opener was given; `before` is its
-    /// metadata at that time. A session that did not exist then is removed.
+    /// Revokes a lifetime whose app could not be started. Returns the session to its previous
+    /// state, except for the numbers of the lifetime and of a turn that the opener was given;
+    /// `before` is its metadata in that state. A session that did not exist then is removed.
     ///
     /// # Errors
     /// Returns errors of the log.
@@ -336,7 +335,7 @@ pub(crate) fn discard(coordinator: &Coordinator, name: &str) -> Result<()> {
 }
 
 /// Marks the grants to an agent in these sessions as undelivered, because its client ended without
-/// having read them. Each is reserved for the agent again, unless the agent continues.
+/// having read them. Each turn is reserved for the agent again, unless the agent continues.
 pub fn take_back_grants(coordinator: &Coordinator, agent: &AgentId, sessions: &[String]) {
     let granted = |session: &Arc<SessionAuthority>| sessions.iter().any(|name| name == session.name());
     for session in coordinator.in_use().into_iter().filter(granted) {

@@ -1,5 +1,4 @@
-//! Delegation: a session lends scope to a child, whose members act on the lender's device on its
-//! behalf.
+//! Delegation: a session lends scope to a child, whose members act on the lender's device.
 //!
 //! A child has a log, members and a turn, but no device. Its members act on behalf of the child in
 //! the session that has the device, within the scope that the child borrowed. Loans are part of the
@@ -38,7 +37,7 @@ pub struct Spawn {
     pub rules: Vec<String>,
     /// The agent that becomes the child's first member.
     pub agent: Option<AgentId>,
-    /// How long until the loan ends by itself.
+    /// The time after which the loan ends by itself.
     pub ttl: Option<Duration>,
 }
 
@@ -124,7 +123,7 @@ impl Loans<'_> {
         let mut denied = None;
         let is_member = |meta: &&SessionMeta| meta.members.iter().any(|m| m.agent_id == who.agent);
         for child in family.metas.iter().skip(1).filter(is_member) {
-            // The child for which the agent acts tracks its presence.
+            // Record the agent's presence in the child for which it acts.
             self.0.session(&child.name)?.touch(who);
             match family.ledger.permit(&child.name, verb, &target.target_id, &facts) {
                 Ok(()) => return Ok(()),
@@ -138,8 +137,8 @@ impl Loans<'_> {
         refused.map_err(error::of_scope)
     }
 
-    /// Creates a child of `parent` and lends it scope. Returns once no member of the lender acts on
-    /// the lent scope any more.
+    /// Creates a child of `parent` and lends it scope. Returns once no member of the lender still
+    /// acts within the lent scope.
     ///
     /// # Errors
     /// Returns `LOAN_NOT_SUBSET`, `LOAN_CONFLICT`, `SESSION_EXISTS`, `NOT_YOUR_TURN`,
@@ -173,7 +172,7 @@ impl Loans<'_> {
         })
     }
 
-    /// Records the loan as pending: from here on, its lender may not act on the lent scope.
+    /// Records the loan as pending: from here on, its lender may not act within the lent scope.
     fn lend(&self, lender: &SessionAuthority, child: &str, who: &Participant, spawn: &Spawn) -> Result<Loan> {
         let _one = self.0.delegating().lock();
         let device = self.device_of(lender.name());

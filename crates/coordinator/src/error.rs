@@ -38,7 +38,7 @@ pub(crate) fn of_store(e: StoreError) -> Error {
     Error::new(code, e.to_string()).hint(hint).details(details).caused_by(e)
 }
 
-/// Returns the hint for a person to discard a damaged line of a segment in `NAME/log`.
+/// Returns the hint to have a person discard a damaged line of a segment in `NAME/log`.
 fn repair_hint(segment: &Path, line: u64) -> String {
     let session = segment.ancestors().nth(2).and_then(Path::file_name).unwrap_or_default();
     format!(
@@ -153,7 +153,7 @@ fn of_denial(target: &TargetId, cause: &Denial, e: &ScopeError) -> Error {
         ),
         Denial::Lent { to, rule } => (
             format!(
-                "run `stickpin turn state --json` to list the loans, or `stickpin session stop {to}` to take it back"
+                "run `stickpin turn state --json` to list the loans, or `stickpin session stop {to}` to take the scope back"
             ),
             json!({ "target": target, "rule": rule.to_string(), "lentTo": to }),
         ),

@@ -65,10 +65,10 @@ impl SessionEvidence {
     }
 }
 
-/// What a host does in its state directory.
+/// A summary of the host of a state directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostSummary {
-    /// The number of times that a host was started there.
+    /// The number of times that a host was started in the state directory.
     pub epoch: u64,
     /// The number of sessions whose turn is owned, from their metadata.
     pub owned_turns: usize,

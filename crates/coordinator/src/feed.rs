@@ -16,7 +16,7 @@ pub struct Event {
     pub v: u32,
     /// The session.
     pub session: String,
-    /// The unique id of the session, over all its names and lifetimes.
+    /// The unique id of the session, which is the same in all its lifetimes.
     pub session_uid: String,
     /// The `seq` of the record that the event is made from, and the cursor after the event.
     pub seq: u64,
@@ -179,7 +179,8 @@ fn event(session: &str, session_uid: &str, record: &Record) -> Event {
     }
 }
 
-/// Creates the event for the agent that a turn was passed on to because another agent missed it.
+/// Creates the event for the agent that a turn was passed on to because another agent left or did
+/// not claim it in time.
 fn following_assignment(session: &str, session_uid: &str, record: &Record) -> Option<Event> {
     let after = match &record.kind {
         Kind::ReservationExpired(expired) => Some(&expired.turn_after),

@@ -60,7 +60,7 @@ impl Coordinator {
 fn guard_one(coordinator: &Coordinator, session: &SessionAuthority) -> Option<Duration> {
     let loans = |due: Result<Option<Duration>>| {
         due.unwrap_or_else(|e| {
-            tracing::warn!(session = session.name(), "its loans could not be maintained: {e}");
+            tracing::warn!(session = session.name(), "the loans of the session could not be maintained: {e}");
             Some(Duration::from_secs(5))
         })
     };
@@ -88,8 +88,8 @@ async fn keep_metadata(coordinator: &Coordinator, shutdown: &CancellationToken) 
                 continue;
             }
             if let Err(e) = state.log.maintain() {
-                tracing::warn!(session = session.name(), "its metadata could not be written: {e}");
-                // Tries again, unless only a repair helps.
+                tracing::warn!(session = session.name(), "the session's metadata could not be written: {e}");
+                // Try again, unless only a repair can help.
                 if stickpin_store::found_damage(&state.log).is_none() {
                     lagging.notify_one();
                 }
@@ -98,7 +98,8 @@ async fn keep_metadata(coordinator: &Coordinator, shutdown: &CancellationToken) 
     }
 }
 
-/// Counts a connection of an agent, which keeps its leases while its process is not visible.
+/// Counts a connection of an agent. The connection keeps the agent's leases even while its process
+/// is not visible.
 pub fn connect(coordinator: &Coordinator, agent: AgentId) -> Connection {
     coordinator.shared().connections.open(agent)
 }

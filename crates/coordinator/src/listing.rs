@@ -1,5 +1,5 @@
-//! Lists of sessions, based on their metadata. No log is read, and a damaged session does not
-//! prevent the list.
+//! Lists of sessions, based on their metadata. No log is read, and a damaged session does not make
+//! the list fail.
 
 mod children;
 
@@ -91,7 +91,7 @@ pub struct ListedSession {
     /// The child sessions that it spawned.
     #[serde(default, skip_serializing_if = "ListedChildren::is_empty")]
     pub children: ListedChildren,
-    /// The rules of the scope that it has lent to them.
+    /// The rules of the scope that it has lent to its children.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scope_delegated: Vec<String>,
     /// The peer sessions.
@@ -137,7 +137,7 @@ fn visible(read: &BTreeMap<String, Read>, who: Option<&Participant>) -> BTreeMap
         if who.is_some_and(|who| meta.members.iter().any(|member| member.agent_id == who.agent)) {
             see(name, Visibility::Own);
             meta.children.iter().for_each(|child| see(&child.session, Visibility::Child));
-            // A crash may have left one half of a handshake.
+            // A crash may have left a peer relation that only one of the two sessions has recorded.
             let is_mutual = |peer: &String| match read.get(peer) {
                 Some(Ok((there, _))) => there.peers.contains(name),
                 _ => true,
@@ -307,7 +307,7 @@ fn describe(
     listed.state = match meta.status {
         _ if live => ListedState::Live,
         _ if meta.active.is_none() => ListedState::Pending,
-        // A child session has no app itself: the app of its parent can be restored.
+        // A child session has no app of its own: the app of its parent can be restored.
         Status::Open if meta.parent.is_some() => ListedState::Live,
         Status::Closed => ListedState::Stopped,
         _ if not_restorable.is_some() => ListedState::Stopped,

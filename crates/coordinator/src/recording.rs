@@ -73,7 +73,7 @@ impl RecordingLog {
         self.append(who, Kind::RepairStarted(Box::new(repair)))
     }
 
-    /// Ends the recording. `written` states that a script was made from it.
+    /// Ends the recording. `written` states whether a script was made from it.
     ///
     /// # Errors
     /// Returns errors of the log; the recording then continues.

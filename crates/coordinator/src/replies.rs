@@ -83,7 +83,7 @@ pub struct Granted {
     /// Whether the lease had expired and was renewed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lease_renewed: bool,
-    /// Whether the host restarted since the turn was granted, and renews the lease again.
+    /// Whether the host has restarted since the turn was granted, and now renews the lease again.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub guardian_repaired: bool,
     /// The number of unresolved notes.

@@ -26,8 +26,8 @@ enum Due {
     Interrupted,
 }
 
-/// Returns why the guardian must know a session; `None` for a session that can wait for its first
-/// use.
+/// Returns why the guardian must know a session; `None` for a session that need not be loaded
+/// before its first use.
 fn due(meta: &SessionMeta) -> Option<Due> {
     let is_open = meta.status == Status::Open;
     let turn = &meta.turn;
@@ -85,15 +85,15 @@ pub fn store_deadlines(coordinator: &Coordinator) {
             continue;
         }
         if let Err(e) = state.log.store_meta() {
-            tracing::warn!(session = session.name(), "its lease could not be stored: {e}");
+            tracing::warn!(session = session.name(), "the lease of the session could not be stored: {e}");
         }
     }
 }
 
 /// Loads the sessions in which something was going on when the last host ended: a turn that is
 /// owned or reserved, a loan, a child, an open device, or a command without an end. From here on,
-/// the guardian maintains them, although nobody has used them. The other sessions are loaded on
-/// first use. Returns the number of loaded sessions.
+/// the guardian maintains them, even if nobody uses them. The other sessions are loaded on first
+/// use. Returns the number of loaded sessions.
 ///
 /// A session that cannot be loaded is reported to whoever uses it.
 ///

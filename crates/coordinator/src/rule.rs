@@ -43,8 +43,8 @@ pub(crate) fn parse_denial(text: &str, targets: &[TargetRef]) -> Result<ScopeRul
     Ok(rule)
 }
 
-/// Parses a rule about one of `targets`. Folders are resolved, so that a symbolic link grants
-/// nothing.
+/// Parses a rule about one of `targets`. Folders are resolved, so that a symbolic link cannot widen
+/// the rule.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` that names the part that cannot be parsed.

@@ -162,9 +162,8 @@ impl Coordinator {
     /// # Errors
     /// Returns `INVALID_ARGS` for an unknown limit, an invalid value or an invalid rule,
     /// `NOT_YOUR_TURN` while another agent holds the turn or has it reserved unless the caller is a
-    /// person,
-    /// `STALE_LEASE` while no agent holds it unless the caller is a person or the only driver,
-    /// `UNKNOWN_MEMBER`, `SCOPE_DENIED` for an agent that removes a denial or that may not
+    /// person, `STALE_LEASE` while no agent holds it unless the caller is a person or the only
+    /// driver, `UNKNOWN_MEMBER`, `SCOPE_DENIED` for an agent that removes a denial or that may not
     /// administer the device, `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn set_policy(&self, name: &str, who: &Participant, changes: &[(String, String)]) -> Result<Policy> {
         who.require_unambiguous()?;
@@ -192,8 +191,8 @@ impl Coordinator {
         Ok(policy)
     }
 
-    /// Rebuilds the metadata of a session that was removed or damaged: from its log, with an idle
-    /// turn, or from memory if the session is in use.
+    /// Rebuilds removed or damaged metadata of a session: from its log, with an idle turn, or from
+    /// memory if the session is in use.
     ///
     /// # Errors
     /// Returns `SCOPE_DENIED` unless the caller is a person, `SESSION_EXISTS` for a session with
@@ -261,7 +260,7 @@ impl Coordinator {
     }
 }
 
-/// Refuses a decision that only a person may make.
+/// Refuses a caller that is not a person.
 pub(crate) fn require_person(who: &Participant, what: &str) -> Result<()> {
     if who.is_person() {
         return Ok(());

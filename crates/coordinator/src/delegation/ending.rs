@@ -12,8 +12,8 @@ use stickpin_session::log::{CommandId, Kind, LoanOpened, Status};
 use stickpin_session::turn::{AgentId, ChildState, Loan, LoanId, LoanState};
 
 impl Loans<'_> {
-    /// Updates the children of a reopened session: reachable ones stay, and ended ones return their
-    /// borrowed scope. All stay visible.
+    /// Updates the children of a reopened session: reachable ones are unchanged, and ended ones
+    /// return their borrowed scope. All stay visible.
     pub(crate) fn review_children(&self, parent: &SessionAuthority) -> Result<()> {
         for child in parent.meta().children {
             let after = match self.0.meta(&child.session) {
@@ -138,7 +138,7 @@ impl Loans<'_> {
                 continue;
             }
             match loan.state {
-                // The last command of the loan is being awaited.
+                // A task already waits for the last command of the loan.
                 LoanState::Reclaiming => {}
                 _ if self.is_used(&loan)? => self.end_behind(lender, loan)?,
                 _ => {
@@ -172,13 +172,13 @@ impl Loans<'_> {
         if !gone.iter().all(|gone| *gone) {
             return Ok(Some(Duration::from_millis(grace / 4)));
         }
-        tracing::info!(session = child.name(), "its members have been gone for {grace} ms");
+        tracing::info!(session = child.name(), "all members have been gone for {grace} ms");
         child.close(None, Closing::new(true))?;
         let (coordinator, child) = (self.0.clone(), self.0.session(child.name())?);
         // If the host ends in the meantime, its next start ends the loan.
         drop(tokio::spawn(async move {
             if let Err(e) = coordinator.loans().end_loans_of(&child).await {
-                tracing::warn!(session = child.name(), "its loans could not be ended: {e}");
+                tracing::warn!(session = child.name(), "the loans of the session could not be ended: {e}");
             }
         }));
         Ok(None)

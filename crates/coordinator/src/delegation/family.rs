@@ -54,7 +54,7 @@ impl Loans<'_> {
         family
     }
 
-    /// Returns what a session may do by itself to the device that it drives, without what it has
+    /// Returns what a session may do by itself to the device that it drives, excluding what it has
     /// lent.
     pub(super) fn effective(&self, session: &str) -> Vec<Verb> {
         let family = self.family(&self.device_of(session));
@@ -86,8 +86,8 @@ impl Loans<'_> {
         move |agent| agents.contains(agent) != has_device
     }
 
-    /// Returns the members of the borrower of a loan; with `cascade` also those of the borrowers of
-    /// loans that were made from it.
+    /// Returns the members of the borrower of a loan; with `cascade`, also those of the borrowers
+    /// of loans that were made from it.
     pub(super) fn members_under(&self, device: &str, loan: &Loan, cascade: bool) -> BTreeSet<AgentId> {
         let mut members = self.members(&loan.borrower);
         if cascade {

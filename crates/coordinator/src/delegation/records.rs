@@ -74,8 +74,8 @@ impl Loans<'_> {
         self.change_child(parent, child, None, state)
     }
 
-    /// Records the state of a child, if given only while its state is still `from`: another thread
-    /// may have recorded a better one in the meantime.
+    /// Records the state of a child. If `from` is given, does so only while the recorded state is
+    /// `from`: another thread may have recorded a newer one in the meantime.
     pub(super) fn change_child(
         &self,
         parent: &SessionAuthority,

@@ -1,4 +1,4 @@
-//! The table of which events each reader gets.
+//! The events that each reader gets, as a table.
 
 use super::*;
 use stickpin_session::log::{BlobId, BlobRef, DaemonStarted, ReleaseReason};

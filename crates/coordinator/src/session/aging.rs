@@ -16,7 +16,7 @@ const PRUNED_KEPT_MS: u64 = 7 * 86_400_000;
 const SEEN_EVERY_MS: u64 = 60_000;
 
 /// Removes outdated entries from the metadata. The member that was seen last always stays, so that
-/// it finds the session again.
+/// it can find the session again.
 pub(crate) fn age(state: &mut State, now: &Now) -> Result<()> {
     let meta = state.log.meta();
     let pruned = meta.children.iter().filter(|row| is_over(meta, row, now));
@@ -36,8 +36,8 @@ pub(crate) fn age(state: &mut State, now: &Now) -> Result<()> {
     Ok(())
 }
 
-/// Returns the members that have made no request for the presence time of the policy and whose
-/// harness is not running. People stay.
+/// Returns the members that have made no request for longer than the presence time of the policy
+/// and whose harness is not running. People stay.
 fn absent_members(state: &State, now: &Now) -> Vec<AgentId> {
     let meta = state.log.meta();
     let is_old = |member: &&Member| {
@@ -99,8 +99,8 @@ fn age_of(at: Timestamp, now: &Now) -> u64 {
     now.wall.millis().saturating_sub(at.millis())
 }
 
-/// Returns whether the row of a child was pruned long ago. A loan that is no longer among the
-/// latest reclaimed ones was reclaimed before them.
+/// Returns whether the row of a child was pruned long ago. If its loan is no longer among the
+/// latest reclaimed ones, the row is aged from the time of the spawn.
 fn is_over(meta: &SessionMeta, row: &Child, now: &Now) -> bool {
     let back = meta.reclaimed.iter().find(|loan| loan.loan_id == row.loan_id);
     row.state == ChildState::Pruned

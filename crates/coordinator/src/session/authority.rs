@@ -273,13 +273,13 @@ impl State {
             return;
         };
         seen.anchor = Some(anchor.clone());
-        // The next host must not consider an owner whose harness has a new process gone.
+        // The next host must not consider an owner gone because its harness has a new process.
         let is_first = self.member(&who.agent).is_some_and(|member| member.anchor.is_none());
         let change = Amendment::Anchor { agent: who.agent.clone(), anchor: anchor.clone() };
         self.log.amend(change);
         // Without a stored process, the next host would wait for a member that is gone.
         if is_first && let Err(e) = self.log.store_meta() {
-            tracing::warn!(agent = %who.agent, "its process could not be stored: {e}");
+            tracing::warn!(agent = %who.agent, "the process of the agent could not be stored: {e}");
         }
     }
 
@@ -343,7 +343,7 @@ impl State {
         }
     }
 
-    /// Returns when the passage of time may next change the turn.
+    /// Returns the time until the turn may next change without a request.
     pub(crate) fn next_due(&self, now: &Now) -> Option<Duration> {
         let meta = self.log.meta();
         let turn = &meta.turn;

@@ -222,7 +222,7 @@ pub(crate) async fn drain(
 }
 
 impl State {
-    /// Returns the first command that such an agent runs on the device.
+    /// Returns the first command on the device that an agent selected by `of` runs.
     pub(crate) fn running_of(&self, of: &dyn Fn(&AgentId) -> bool) -> Option<CommandId> {
         self.running.iter().find(|running| of(&running.agent)).map(|running| running.command)
     }

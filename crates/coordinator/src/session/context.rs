@@ -39,7 +39,7 @@ pub struct ContextPage {
 pub struct Conversations<'s>(pub &'s SessionAuthority);
 
 impl Conversations<'_> {
-    /// Adds a completed entry and returns its record.
+    /// Adds a completed entry and returns the `seq` of its record.
     ///
     /// # Errors
     /// Returns `BODY_TOO_LARGE`, `IDENTITY_AMBIGUOUS`, and errors of the log.

@@ -15,7 +15,7 @@ use stickpin_store::Start;
 /// The options for closing a session.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Closing {
-    /// Whether to close the session even if another agent holds the turn, or if the caller is not a
+    /// Whether to close the session even if another agent holds the turn or the caller is not a
     /// driver.
     pub force: bool,
     /// Whether the caller is a member of the parent or of a child, which counts as a membership.
@@ -23,8 +23,7 @@ pub struct Closing {
 }
 
 impl Closing {
-    /// Returns the options of a caller that states with `force` that the session is to be closed in
-    /// any case.
+    /// Returns the options for closing a session; with `force`, it is closed in any case.
     #[must_use]
     pub fn new(force: bool) -> Self {
         Self { force, for_family: false }
@@ -36,8 +35,8 @@ impl SessionAuthority {
     ///
     /// # Errors
     /// Returns `NOT_YOUR_TURN` when another agent holds the turn or has it reserved, and for an
-    /// agent that is no driver of an idle session, unless the caller is a person or `force` is set.
-    /// Also returns `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// agent that is not a driver of an idle session, unless the caller is a person or `force` is
+    /// set. Also returns `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn close(&self, who: Option<&Participant>, how: Closing) -> Result<()> {
         who.map_or(Ok(()), Participant::require_unambiguous)?;
         self.change(|state, now| {

@@ -23,7 +23,7 @@ pub struct Joined {
     pub member: Member,
     /// Whether the caller was not a member before.
     pub created: bool,
-    /// The `seq` of the newest record at the commit of the join.
+    /// The `seq` of the newest record when the join was committed.
     pub cursor_seq: u64,
 }
 

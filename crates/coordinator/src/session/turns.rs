@@ -281,8 +281,8 @@ impl SessionAuthority {
             .hint("run `stickpin daemon stop --force`, then repeat the command"))
     }
 
-    /// Returns the other agent that holds the turn, and the turn. An implicit turn counts until its
-    /// owner has been silent long enough for others to take it.
+    /// Returns the other agent that holds the turn, and the number of the turn. An implicit turn
+    /// counts until its owner has been silent long enough for others to take it.
     #[must_use]
     pub fn held_by_other(&self, who: &Participant) -> Option<(AgentId, u64)> {
         let now = self.now();

@@ -24,8 +24,8 @@ pub struct WaitOptions {
     pub no_solo: bool,
     /// Whether to return also when a record concerns the agent.
     pub events: bool,
-    /// The record after which events are read. By default, those after the last one that the agent
-    /// read, or after it joined.
+    /// The record after which events are read. By default, reading begins after the last event that
+    /// the agent read, or after it joined.
     pub after: Option<u64>,
     /// The process of the client, for an error that names it.
     pub pid: Option<u32>,
@@ -170,7 +170,7 @@ pub fn with_unread(session: &SessionAuthority, who: &Participant, mut reply: Tur
     Ok(WaitReply { reply, events })
 }
 
-/// Returns the events after `cursor` that concern the agent, and advances it.
+/// Returns the events after `cursor` that concern the agent, and advances `cursor`.
 fn take_events(
     session: &SessionAuthority,
     who: &Participant,
@@ -201,7 +201,7 @@ impl State {
         !self.log.meta().members.iter().any(|m| m.agent_id != *agent && m.role == MemberRole::Driver)
     }
 
-    /// Returns when the passage of time may next change the result of a wait.
+    /// Returns the time until the result of a wait may next change without a request.
     fn next_look(&self, agent: &AgentId) -> Duration {
         let meta = self.log.meta();
         let policy = &meta.policy;

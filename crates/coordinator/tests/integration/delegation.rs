@@ -53,13 +53,13 @@ async fn what_is_lent_only_the_child_may_do_until_it_comes_back() {
     assert_eq!(ended.loans.iter().map(|loan| loan.reason.as_str()).collect::<Vec<_>>(), ["stopped"]);
     assert_eq!(ended.effective_parent, Verb::ALL, "the lender has everything again");
     assert_eq!(permit(&world, &shop, &ada), Ok(()));
-    assert_eq!(permit(&world, &shop, &bob), DENIED, "it was there for the child");
+    assert_eq!(permit(&world, &shop, &bob), DENIED, "it was a member for the child");
     assert_ne!(shop.meta().turn.owner, Some(bob.agent.clone()), "its turn ended with the loan");
     assert_eq!(child_states(&world.coordinator, "shop"), [("pay".to_owned(), ChildState::Stopped)]);
     let verified = world.coordinator.verify("shop").unwrap();
     assert!(verified.findings.is_empty(), "{:?}", verified.findings);
     let again = world.coordinator.loans().reclaim(spawned.loan_id.as_str(), false, &ada).await.unwrap();
-    assert_eq!((again.loans, again.effective_parent.len()), (vec![], 3), "a loan that came back before");
+    assert_eq!((again.loans, again.effective_parent.len()), (vec![], 3), "the loan had already ended");
 }
 
 #[tokio::test(start_paused = true)]
@@ -86,7 +86,7 @@ async fn a_session_lends_what_it_has_and_once() {
     let elsewhere = |address| world.coordinator.loans().permit(&shop, &ada, Some(address)).map_err(code);
     assert_eq!(elsewhere("https://shop.test/cart"), DENIED);
     assert_eq!(elsewhere("https://mail.test/"), Ok(()), "the loan has limits");
-    assert_eq!(permit(&world, &shop, &ada), DENIED, "an unknown place could be the lent one");
+    assert_eq!(permit(&world, &shop, &ada), DENIED, "an unknown address could be the lent one");
 }
 
 #[tokio::test(start_paused = true)]
@@ -160,7 +160,7 @@ async fn loans_outlive_the_host_and_end_with_the_lender() {
     assert_eq!((shop.loans.len(), shop.reclaimed[0].reason.as_str()), (0, "lender_closed"));
 }
 
-/// Returns the command that each loan of a session was used by when it ended.
+/// Returns the command that was using each loan of a session when the loan ended.
 fn late_commands(shop: &SessionAuthority) -> Vec<Option<CommandId>> {
     let records = shop.records_after(0, 1_000).unwrap().into_iter();
     let back = records.filter_map(|record| match &record.kind {
@@ -220,7 +220,7 @@ async fn a_child_whose_agent_disappeared_gives_back_what_it_borrowed() {
     assert!(evidence.unwrap().last_seq.is_some(), "its log is evidence");
 }
 
-/// The lender names the borrower before that has a process.
+/// The lender names the borrower before the borrower has a process.
 #[tokio::test(start_paused = true)]
 async fn process_of_a_named_borrower_is_known_to_the_next_host() {
     let mut world = World::new();
@@ -273,7 +273,7 @@ async fn a_child_whose_agent_reads_waits_or_runs_a_command_keeps_what_it_borrowe
         assert_eq!(borrowers(&world, "shop"), ["pay"], "{how}");
         cancel.cancel();
         tokio::time::sleep(Duration::from_secs(300)).await;
-        assert_eq!(borrowers(&world, "shop"), [""; 0], "{how}: it is silent since");
+        assert_eq!(borrowers(&world, "shop"), [""; 0], "{how}: it has been silent since");
     }
 }
 
@@ -520,7 +520,7 @@ async fn restoring_a_parent_shows_every_child_and_takes_back_what_nobody_uses() 
     let reasons: Vec<_> = meta.reclaimed.iter().map(|loan| loan.reason.as_str()).collect();
     assert_eq!(reasons, ["child_closed", "child_missing"]);
     let everything = &meta.base_scope.allow[0];
-    assert_eq!(everything.verbs.len(), 3, "what the session has of its own is as it was");
+    assert_eq!(everything.verbs.len(), 3, "the session's own scope is unchanged");
     let (pruned, returned) = world.coordinator.loans().prune("shop", &ada).await.unwrap();
     assert_eq!(pruned, ["stopped"]);
     let still_has = [Verb::Observe, Verb::Admin];
@@ -654,7 +654,7 @@ async fn closing_a_session_reports_the_loans_that_end_with_it() {
     assert_eq!(again, []);
 }
 
-/// A child may always be given back, but not by an agent that has to do with neither session.
+/// A child can always be stopped, but not by an agent that is a member of neither session.
 #[tokio::test(start_paused = true)]
 async fn child_is_stopped_by_members_of_the_family_even_without_a_loan() {
     let world = World::new();
@@ -670,7 +670,7 @@ async fn child_is_stopped_by_members_of_the_family_even_without_a_loan() {
     assert_eq!(world.coordinator.meta("pay").unwrap().0.status, Status::Closed);
 }
 
-/// `admin` is exclusive, and decides about the device and not about what happens in its app.
+/// `admin` is exclusive, and covers the device, not what happens in its app.
 #[tokio::test(start_paused = true)]
 async fn device_is_administered_by_the_session_that_has_admin() {
     let world = World::new();
@@ -697,7 +697,7 @@ async fn device_is_administered_by_the_session_that_has_admin() {
     assert_eq!(more.map(drop).map_err(|e| e.code), DENIED);
     assert_eq!(policy(&person), Ok(()), "a person decides");
     loans.administer(&shop, &bob, None).unwrap();
-    // The implicit turn of ada rests.
+    // Until the owner of the implicit turn counts as idle.
     tokio::time::sleep(Duration::from_secs(6)).await;
     assert_eq!(close(&bob, false).await, Ok(()), "it acts for the child, which borrowed `admin`");
 

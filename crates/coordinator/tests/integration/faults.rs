@@ -154,7 +154,7 @@ async fn denials_and_loans_hold_wherever_the_host_is_killed() {
     for stop in 0..operations {
         let mut world = World::new();
         world.files.stop_after(stop);
-        // The last operations store metadata that the log has already.
+        // The last operations store metadata that is already in the log.
         let lent = lend_and_take_back(&world, &ada, &bob).await;
         assert!(lent.is_err() || operations - stop < 8, "{stop} of {operations}: {lent:?}");
         world.files.stop_after(u64::MAX);

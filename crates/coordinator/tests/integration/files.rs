@@ -79,7 +79,7 @@ impl Handle for WatchedHandle {
         self.inner.truncate(len)
     }
 
-    /// Does nothing, which saves time: these tests cut no power.
+    /// Does nothing, which saves time: these tests simulate no power failure.
     fn sync(&self) -> io::Result<()> {
         Ok(())
     }

@@ -59,7 +59,7 @@ impl Race {
         self.clock.fetch_add(ms, Ordering::SeqCst);
     }
 
-    /// Gives the turn to `ada`, and tells `bob` so. Returns the number of the turn.
+    /// Gives the turn to `ada`, and reports it to `bob`. Returns the number of the turn.
     fn begin_round(&self) -> u64 {
         let held = match self.claim(&self.ada) {
             TurnReply::YourTurn(held) => *held,
@@ -91,7 +91,7 @@ fn block_on<T>(future: impl Future<Output = T>) -> T {
     tokio::runtime::Builder::new_current_thread().enable_time().build().unwrap().block_on(future)
 }
 
-/// Runs both at the same moment.
+/// Runs both functions at the same moment.
 fn at_once<A: Send, B>(one: impl FnOnce() -> A + Send, other: impl FnOnce() -> B) -> (A, B) {
     let line = Barrier::new(2);
     std::thread::scope(|threads| {
@@ -113,7 +113,8 @@ fn granted(reply: TurnReply) -> Granted {
     }
 }
 
-/// Fault 11, under load: while eight agents claim the turn, another one talks and looks.
+/// Fault 11, under load: while eight agents claim the turn, another one sends messages and reads
+/// the state.
 #[test]
 fn one_of_many_agents_that_claim_under_load_gets_each_turn() {
     const CLAIMS: usize = 8;

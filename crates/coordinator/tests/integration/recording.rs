@@ -112,7 +112,7 @@ async fn a_long_step_is_a_blob_and_reads_back() {
     assert_eq!(log.read().unwrap_err().code.name(), "LOG_CORRUPT");
 }
 
-/// The trees in the log, oldest first.
+/// Returns the trees in the log, oldest first.
 fn trees(shop: &SessionAuthority) -> Vec<(u64, BlobRef)> {
     let records = shop.records_after(0, usize::MAX).unwrap();
     let tree = |kind: &Kind| match kind {
@@ -148,7 +148,7 @@ async fn equal_trees_share_one_blob() {
     assert_eq!(shop.meta().last_snapshot_generation, Some(9));
 }
 
-/// Returns the trees whose files are still there, oldest first.
+/// Returns the trees whose files still exist, oldest first.
 fn kept(world: &World, shop: &SessionAuthority) -> Vec<u64> {
     let blobs = world.folder.path().join("sessions/shop/blobs");
     let exists = |blob: &BlobRef| blobs.join(&blob.blob.hex()[..2]).join(blob.blob.hex()).exists();

@@ -34,7 +34,7 @@ async fn a_list_has_what_the_caller_is_a_member_of_and_all_has_the_rest() {
         ]
     );
     let turn = all.sessions[1].turn.as_ref().unwrap();
-    // Its owner runs, although it has not asked this host for anything.
+    // Its owner is running, although it has made no request to this host.
     assert_eq!((turn.label, turn.owner.as_ref()), (Label::Owned, Some(&ada.agent)));
     world.ended.lock().unwrap().insert(2);
     let his = world.coordinator.listed("his", Some(&bob), &BTreeSet::new());
@@ -86,7 +86,7 @@ async fn a_session_without_its_log_is_restored_in_a_new_segment() {
     act(&shop, &ada).await.unwrap();
 }
 
-/// Fault 18: a host that starts has no device of the one before.
+/// Fault 18: a host that starts has no device of the previous one.
 #[tokio::test(start_paused = true)]
 async fn session_whose_device_ended_with_its_host_is_interrupted_until_it_is_restored() {
     let mut world = World::new();
@@ -98,7 +98,7 @@ async fn session_whose_device_ended_with_its_host_is_interrupted_until_it_is_res
     world.begin("idle", StartReason::Open, &ada);
     world.begin("closed", StartReason::Open, &ada);
     world.coordinator.close("closed").await.unwrap();
-    // What the files say, without any session in memory.
+    // What the files contain, without any session in memory.
     let stored = |world: &World, name: &str| world.coordinator.store().meta(name).unwrap().0.status;
     let all = |world: &World| ["shop", "watch", "idle", "closed"].map(|name| stored(world, name));
     use Status::{Closed, Interrupted, Open};

@@ -93,7 +93,8 @@ impl World {
     }
 }
 
-/// Returns a device of its own, which the session may use without restrictions.
+/// Returns the initial values of a session with its own device, which it may use without
+/// restrictions.
 pub(crate) fn start(name: &str) -> Start {
     let everything = ScopeRule {
         verbs: [Verb::Observe, Verb::Act, Verb::Admin].into(),
@@ -189,7 +190,7 @@ pub(crate) async fn act(shop: &SessionAuthority, who: &Participant) -> Result<()
     let patience = std::time::Duration::from_secs(10);
     let admission = shop.admit(who, None, patience, &cancel).await.map_err(|e| e.code)?;
     let ticket = shop.begin(who, Some(admission), press(), &cancel).map_err(|e| e.code)?;
-    // The outcome stands, even if the host was killed before its record.
+    // The outcome is valid even if the host was killed before recording it.
     drop(shop.end(ticket, None, Some(1), None));
     Ok(())
 }

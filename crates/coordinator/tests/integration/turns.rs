@@ -178,12 +178,12 @@ async fn owner_whose_harness_changes_its_process_keeps_its_turn() {
     for pid in 11..50 {
         world.ended.lock().unwrap().insert(pid - 1);
         tokio::time::sleep(Duration::from_secs(100)).await;
-        // It only reads.
+        // The owner only reads.
         shop.touch(&agent("ada", pid));
     }
     let state = shop.state(None).unwrap();
     assert_eq!((state.turn_id, state.label), (first.turn_id, Label::Owned));
-    // The newest process counts: it lives, and then it does not.
+    // The newest process counts: it is running, and then it is not.
     tokio::time::sleep(Duration::from_secs(3 * 3_600)).await;
     assert_eq!(shop.state(None).unwrap().label, Label::Owned);
     world.ended.lock().unwrap().insert(49);
@@ -315,7 +315,7 @@ async fn a_second_wait_of_an_agent_is_refused_until_the_first_ends() {
     let options = WaitOptions { timeout: Some(Duration::ZERO), ..WaitOptions::default() };
     let second = shop.wait(&bob, options, &CancellationToken::new()).await.unwrap_err();
     assert_eq!(second.code, ErrorCode::DuplicateListener);
-    // As when its client is killed.
+    // The same happens when its client is killed.
     waits.abort();
     assert!(waits.await.unwrap_err().is_cancelled());
     assert!(matches!(wait(&shop, &bob, 0).await, TurnReply::NotYet(_)));
@@ -542,7 +542,7 @@ async fn command_that_is_abandoned_while_it_waits_leaves_its_place() {
     assert_eq!(shop.state(None).unwrap().waiters, []);
 }
 
-/// Fault 42: nothing but its requests tells that the owner is there.
+/// Fault 42: only its requests show that the owner is present.
 #[tokio::test(start_paused = true)]
 async fn owner_whose_process_nobody_can_see_keeps_its_lease_by_its_requests() {
     let world = World::new();
@@ -556,7 +556,7 @@ async fn owner_whose_process_nobody_can_see_keeps_its_lease_by_its_requests() {
         shop.touch(&ada);
         assert_eq!(shop.state(None).unwrap().label, Label::Owned);
     }
-    // Silence proves nothing: the turn is not surrendered, but may be taken after its lease.
+    // Silence proves nothing: the turn is not surrendered, but may be taken after its lease ends.
     let options = || TakeOptions { reason: Some("silent".into()), ..TakeOptions::default() };
     wait(&shop, &bob, 0).await;
     tokio::time::sleep(Duration::from_secs(600)).await;
@@ -568,7 +568,8 @@ async fn owner_whose_process_nobody_can_see_keeps_its_lease_by_its_requests() {
     assert_eq!((taken.turn_id, taken.reason), (first.turn_id + 1, GrantReason::OwnerTimeout));
 }
 
-/// An owner whose process nobody can see keeps its turn after the lease ended, until it is taken.
+/// An owner whose process nobody can see keeps its turn after the lease has ended, until another
+/// agent takes it.
 #[tokio::test(start_paused = true)]
 async fn lease_that_ends_without_renewal_is_in_the_log_once() {
     let world = World::new();
@@ -597,7 +598,7 @@ async fn lease_that_ends_without_renewal_is_in_the_log_once() {
     assert!(world.coordinator.verify("shop").unwrap().findings.is_empty());
 }
 
-/// The wait that ends with this news is the wait that the takeover requires.
+/// The wait that reports the silence counts as the wait that the takeover requires.
 #[tokio::test(start_paused = true)]
 async fn silent_owner_is_replaced_by_the_agent_that_waited() {
     let world = World::new();
@@ -653,7 +654,7 @@ async fn reservation_goes_to_the_session_that_replaced_its_agent_with_the_handof
     assert_eq!(world.coordinator.verify("shop").unwrap().findings, []);
 }
 
-/// An agent that acts on old information about its turn does not take a new one by that.
+/// An agent that acts on old information about its turn does not thereby take a new one.
 #[tokio::test(start_paused = true)]
 async fn action_in_another_turn_than_the_expected_one_is_refused() {
     let world = World::new();
@@ -859,7 +860,7 @@ async fn idle_session_is_closed_by_its_drivers_or_by_force() {
         assert_eq!(shop.meta().turn.state, TurnPhase::Closed);
         world.begin("shop", StartReason::Restore, who);
     };
-    // A harness that began another conversation, a person, an agent that insists, and a driver.
+    // A harness that began another conversation, a person, an agent that uses force, and a driver.
     let next = Participant { replaces: vec![ada.agent.clone()], ..agent("ada2", 1) };
     for (who, force) in [(&next, false), (&person, false), (&bob, true), (&ada, false)] {
         assert_eq!(close(who, force).await, Ok(()), "{}", who.agent);
@@ -872,7 +873,7 @@ async fn idle_session_is_closed_by_its_drivers_or_by_force() {
     assert_eq!(close(&bob, false).await, Ok(()));
 }
 
-/// Fault 15: the number of the turn was never given, so it cannot be wrong.
+/// Fault 15: the caller named its turn, so the error names the expected and the current one.
 #[tokio::test(start_paused = true)]
 async fn queued_command_that_named_its_turn_is_refused_by_its_number() {
     let world = World::new();
@@ -899,7 +900,7 @@ async fn queued_command_that_named_its_turn_is_refused_by_its_number() {
     assert!(early.details["eligibleAt"].is_string(), "{:?}", early.details);
 }
 
-/// An event is not a turn: who waits learns of it, and must wait again.
+/// An event is not a turn: the waiting agent learns of the event, and must wait again.
 #[tokio::test(start_paused = true)]
 async fn wait_returns_the_events_that_its_agent_has_not_read() {
     let mut world = World::new();
@@ -942,7 +943,7 @@ async fn wait_returns_the_events_that_its_agent_has_not_read() {
     world.restart();
     shop = world.coordinator.session("shop").unwrap();
     assert_eq!(wait_for(&shop, &bob, None).await, (false, vec!["for the next host".into()]));
-    assert_eq!(wait_for(&shop, &ada, Some(0)).await, (true, vec![]), "its own messages are none");
+    assert_eq!(wait_for(&shop, &ada, Some(0)).await, (true, vec![]), "its own messages do not count");
     let quiet = WaitOptions { timeout: Some(Duration::from_millis(5)), ..WaitOptions::default() };
     assert!(shop.wait(&bob, quiet, &CancellationToken::new()).await.unwrap().events.is_empty());
     let beyond = WaitOptions { events: true, after: Some(9_999), ..quiet };

@@ -34,7 +34,7 @@ async fn limits_are_changed_by_the_holder_and_survive_the_host() {
     assert_eq!(world.coordinator.session("shop").unwrap().meta().policy, policy);
 }
 
-/// While no agent holds the turn, only an agent without company may set limits.
+/// While no agent holds the turn, only an agent that is the only driver may set limits.
 #[tokio::test(start_paused = true)]
 async fn limits_of_an_idle_session_are_set_by_its_only_driver() {
     let world = World::new();
@@ -66,7 +66,7 @@ async fn limits_of_an_idle_session_are_set_by_its_only_driver() {
     assert_eq!((set(&bob), set(&person)), (Err(ErrorCode::NotYourTurn), Ok(())), "ada has it reserved");
 }
 
-/// The rules hold at once, also for those who borrow from the session.
+/// The rules hold at once, including for sessions that borrow from this one.
 #[tokio::test(start_paused = true)]
 async fn denials_are_set_by_the_holder_and_removed_by_a_person() {
     let mut world = World::new();
@@ -177,7 +177,7 @@ async fn session_in_use_stops_at_damage_and_goes_on_when_a_person_repairs_it() {
     bytes[second] = b'?';
     std::fs::write(&log, bytes).unwrap();
     act(&shop, &ada).await.unwrap();
-    // Whoever reads from the beginning finds it.
+    // A reader that starts at the beginning finds the damage.
     let code = |e: Error| e.code;
     assert_eq!(shop.records_after(0, 9).map_err(code).err(), Some(ErrorCode::LogCorrupt));
     assert_eq!(act(&shop, &ada).await, Err(ErrorCode::LogCorrupt));
@@ -222,7 +222,7 @@ async fn nothing_is_written_to_a_log_with_known_damage() {
     let listed = world.coordinator.listed("shop", None, &BTreeSet::new());
     assert_eq!(listed.state, ListedState::Corrupt);
     assert_eq!(content(), before);
-    // A person may also repair it by hand.
+    // A person may also repair the log by hand.
     bytes[second] = intact;
     std::fs::write(&log, &bytes).unwrap();
     let shop = world.coordinator.session("shop").unwrap();
@@ -235,7 +235,7 @@ async fn nothing_is_written_to_a_log_with_known_damage() {
     act(&shop, &ada).await.unwrap();
 }
 
-/// Opening a session reads the records of at most five seconds beside its metadata.
+/// Besides its metadata, opening a session reads the records of at most five seconds.
 #[tokio::test(start_paused = true)]
 async fn metadata_follows_the_log_within_five_seconds() {
     let world = World::new();
@@ -267,7 +267,7 @@ async fn members_that_disappeared_leave_after_their_presence_time() {
     tokio::time::sleep(Duration::from_secs(180)).await;
     assert_eq!(members(), [ada.agent.clone(), cid.agent, person.agent], "only the harness of bob ended");
     assert!(world.coordinator.verify("shop").unwrap().findings.is_empty());
-    // Whoever comes back is a member again.
+    // A member that comes back is a member again.
     shop.join(&bob, false, None).unwrap();
     assert!(members().contains(&bob.agent));
 }
@@ -284,7 +284,7 @@ async fn row_of_a_pruned_child_leaves_after_a_week() {
     let rows = || shop.meta().children.len();
     let days = |days: i64| {
         world.wall_ahead.store(days * 86_400_000, std::sync::atomic::Ordering::Relaxed);
-        // The guardian looks after each change of the members.
+        // The guardian runs after each change of the members.
         shop.join(&bob, false, None).unwrap();
         shop.leave(&bob).unwrap();
         tokio::time::sleep(Duration::from_millis(1))
