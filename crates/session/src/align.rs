@@ -213,7 +213,7 @@ impl Alignment<'_> {
         }
     }
 
-    /// Returns whether the row of an element is gone while the list around it is still there.
+    /// Returns whether the row of an element is gone while the list around it still exists.
     fn lost_its_row(&self, element: &Element, handles: &HashSet<Handle>) -> bool {
         let (at, node) = element.last_seen;
         let last = self.retained.get(at).map(|tree| tree.node(node));

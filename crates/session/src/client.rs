@@ -106,7 +106,7 @@ impl Clients {
         self.touch(id).effects_shown = Some(at);
     }
 
-    /// Returns all trees that some client may use as the base of a diff.
+    /// Returns the generations of all trees that some client may use as the base of a diff.
     pub(crate) fn bases(&self) -> impl Iterator<Item = Generation> {
         self.all
             .values()

@@ -1,4 +1,4 @@
-//! Records what each client was shown, to find what changed around an element since
+//! Records what each client was shown, to find what has changed around an element since then
 //! (`CONTEXT_CHANGED`).
 //!
 //! When the context of a target changed without the client's knowledge, the client is notified
@@ -228,8 +228,8 @@ impl ClientViews {
 
 impl Session {
     /// Returns the changes around an element since this client was shown it, nearest first. `node`
-    /// belongs to `tree`, which may be newer than the stored tree. Empty if the client was never
-    /// shown any of it.
+    /// belongs to `tree`, which may be newer than the stored tree. Returns none if the client was
+    /// never shown any part of the surface.
     #[must_use]
     pub fn unseen_changes(&self, client: &ClientId, tree: &Tree, node: NodeId) -> Vec<ContextChange> {
         let Some(shown) = self.views.all.get(&(client.clone(), tree.surface())) else { return Vec::new() };
@@ -275,7 +275,7 @@ impl Session {
     /// Records that this client was notified of the context of an element, and that its own actions
     /// caused none of these changes.
     pub fn note_notice(&mut self, client: &ClientId, tree: &Tree, node: NodeId, changes: &[ContextChange]) {
-        // A change that another client made is not a change by itself.
+        // A change that another client made is not one that the app made by itself.
         if !self.was_last_act_by_another(client) {
             self.tickers.note_reported(changes);
         }

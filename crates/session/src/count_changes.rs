@@ -1,4 +1,4 @@
-//! Keeps refs whose record changed because an action of their client counted a number up.
+//! Keeps refs whose record changed because an action of their client incremented a number.
 //!
 //! For example, `Green tea: 2` becomes `Green tea: 3` after a press in that row. The record rule
 //! treats this as another record, which is right if the cause is unknown. If the client's own

@@ -33,7 +33,7 @@
 //! let save = session.tree().unwrap().root().children().next().unwrap().id();
 //! let refs = session.issue(&me, &[save]).unwrap();
 //!
-//! // A button appears in front of it: `@e1` is still Save, and says that the tree moved on.
+//! // A button appears before Save: `@e1` still stands for Save, with a warning.
 //! session.replace_tree(capture(&[("Undo", 11), ("Save", 10)]), Origin::Internal);
 //! let resolved = session.resolve(&me, RefToken::plain(refs[0])).unwrap();
 //! assert_eq!(session.tree().unwrap().node(resolved.node.unwrap()).name(), "Save");

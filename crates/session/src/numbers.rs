@@ -138,7 +138,7 @@ impl Numbers {
         self.minted.iter().any(|r| r.contains(&r#ref.get()))
     }
 
-    /// Returns the numbers that were not issued.
+    /// Gives the numbers that were not issued back to the source.
     pub(crate) fn close(&mut self) {
         if let Some(last) = self.free.pop() {
             self.source.give_back(last.start);

@@ -52,7 +52,7 @@ impl Session {
     }
 
     /// Returns the newest tree for which this client was informed of the effects of its actions, if
-    /// later than its base. A diff from there renews nothing.
+    /// later than its base. A diff from that tree renews nothing.
     #[must_use]
     pub fn effects_base(&self, client: &ClientId, since: Option<Generation>) -> Option<BaseTree> {
         let told = self.clients.effects_shown(client)?;
@@ -62,7 +62,7 @@ impl Session {
 
     /// Returns every ref that ended since a base, in any view; a complete diff lists them. `None`
     /// when the list cannot be complete: one of the two captures was truncated, or too many refs
-    /// ended since. Such a diff renews nothing.
+    /// have ended since then. Such a diff renews nothing.
     #[must_use]
     pub fn ended_since(&self, base: &BaseTree) -> Option<Vec<Ref>> {
         if base.tree.is_truncated() || self.tree()?.is_truncated() {
@@ -107,8 +107,8 @@ impl Session {
     }
 
     /// Returns the pairs of nodes of an older tree and the stored one that a diff shows as one
-    /// node, in the order of the stored tree. Matched by handle, or by their text where handles do
-    /// not help.
+    /// node, in the order of the stored tree. Nodes are matched by handle, or by their text where
+    /// handles do not help.
     #[must_use]
     pub fn pairs(&self, base: &BaseTree) -> Vec<(NodeId, NodeId)> {
         self.tree().map(|tree| pairs(&base.tree, tree)).unwrap_or_default()

@@ -1,4 +1,4 @@
-//! The state of one session, behind a single writer.
+//! The state of one session, with a single writer.
 
 use crate::align::Alignment;
 use crate::client::{ClientId, Clients};
@@ -148,7 +148,8 @@ impl Session {
         self.ladder = ladder;
     }
 
-    /// Returns the reaction when the context of a target changed without the client's knowledge.
+    /// Returns how the session reacts if the context of a target changed without the client's
+    /// knowledge.
     #[must_use]
     pub fn context_policy(&self) -> ContextPolicy {
         self.context

@@ -1,6 +1,7 @@
 //! The standing of a ref at the moment of use.
 //!
-//! Determined once, where a command's arguments are parsed, and the same for every consumer.
+//! The standing is determined once, where a command's arguments are parsed, and is the same for
+//! every consumer.
 
 use crate::client::ClientId;
 use crate::session::Session;
@@ -34,7 +35,7 @@ impl FromStr for Ladder {
     }
 }
 
-/// The reaction when the context of a target changed since the client was shown it.
+/// The reaction if the context of a target has changed since the client was shown it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ContextPolicy {
     /// The client is notified before anything is sent; the repeated command acts.
@@ -157,7 +158,7 @@ pub enum RefFault {
 }
 
 impl Session {
-    /// Returns the element for which a ref stands, for this client, now.
+    /// Returns the element that a ref of this client currently stands for.
     ///
     /// # Errors
     /// Returns [`RefFault::NotIssued`] for a ref that this lifetime never issued, and

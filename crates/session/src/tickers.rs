@@ -208,6 +208,6 @@ mod tests {
             read(&mut tickers, state);
             tickers.note_act();
         }
-        assert!(!knows_state(&tickers), "the acts may have done it");
+        assert!(!knows_state(&tickers), "the actions may have caused it");
     }
 }

@@ -56,7 +56,7 @@ impl FromStr for Timestamp {
     fn from_str(text: &str) -> Result<Self, InvalidTimestamp> {
         let at = DateTime::parse_from_rfc3339(text).map_err(|_| InvalidTimestamp)?;
         let at = u64::try_from(at.timestamp_millis()).map(Self).map_err(|_| InvalidTimestamp)?;
-        // Only the form that is written: not another offset, nor another number of digits.
+        // Accept only the form that is written, with no other offset or number of digits.
         if at.to_string() == text { Ok(at) } else { Err(InvalidTimestamp) }
     }
 }

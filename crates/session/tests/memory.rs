@@ -1,6 +1,6 @@
-//! Measures, with a counting allocator, the memory for what clients were shown if each of many was
-//! shown a different version of a large page. The only test of its program, because every other
-//! test would be counted, too.
+//! Measures, with a counting allocator, the memory for what clients were shown if each of many
+//! clients was shown a different version of a large page. This is the only test of its program,
+//! because any other test would be counted, too.
 
 use peak_alloc::PeakAlloc;
 use std::sync::{Arc, Weak};
@@ -52,7 +52,7 @@ fn old_trees(session: &Session, trees: &[Weak<Tree>]) -> usize {
     old.map(|tree| tree.heap_bytes()).sum::<usize>()
 }
 
-/// Returns the bytes on the heap without old trees.
+/// Returns the bytes on the heap, excluding old trees.
 fn beside_old_trees(session: &Session, trees: &[Weak<Tree>]) -> usize {
     COUNTING.current_usage() - old_trees(session, trees)
 }
@@ -66,7 +66,7 @@ fn session() -> Session {
     })
 }
 
-/// Returns the bytes that a session holds whose client was shown nothing: after a few queries about
+/// Returns the bytes held by a session whose client was shown nothing: after a few queries about
 /// the tree, and after reading it.
 fn unshown() -> [usize; 2] {
     let begin = COUNTING.current_usage();
@@ -115,7 +115,7 @@ fn views_of_ten_clients_take_at_most_30_megabytes() {
     println!("{shown} bytes, a tree has {}", session.tree().unwrap().heap_bytes());
     assert!(shown <= BAR, "{shown} bytes of what was shown");
 
-    // Each is notified once, of everything that its page has in common with the button.
+    // Each client is notified once, of everything that its page has in common with the button.
     let tree = session.tree().unwrap().clone();
     let node = button(&tree);
     for client in &clients {
@@ -131,7 +131,7 @@ fn views_of_ten_clients_take_at_most_30_megabytes() {
     println!("{told} bytes after telling");
     assert!(told <= BAR, "{told} bytes of what was shown and told");
 
-    // Each performs its own action, which changes another one in a hundred texts.
+    // Each client performs an action of its own, which changes another one in a hundred texts.
     for (client, version) in clients.iter().zip(CLIENTS + 2..) {
         let before = session.tree().unwrap().clone();
         session.replace_tree(page(version), Origin::Snapshot);

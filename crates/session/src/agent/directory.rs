@@ -15,7 +15,7 @@ use std::collections::BTreeMap;
 /// How old the times of the stored directory may become, in milliseconds.
 const STORED_EVERY_MS: u64 = 600_000;
 
-/// All known agents of a state dir, and the root processes that they were seen under.
+/// All known agents of a state directory, and the root processes that they were seen under.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(into = "StoredDirectory", from = "StoredDirectory")]
 pub struct Directory {
@@ -343,8 +343,8 @@ fn without_session(
     }
     let terminal = set(TERMINAL_VARIABLES).map(|id| format!("term:{id}"));
     attempts.push(Attempt::new("4", "terminal", terminal.clone()));
-    // A console belongs to a person, and each is its own member. A program that starts a console
-    // remains its own agent.
+    // A console belongs to a person, and each console is its own member. A program that starts a
+    // console remains its own agent.
     if let (None, Some(console)) = (harness, evidence.console) {
         let component = format!("human:{}:console:{console:04x}", place.user);
         attempts.push(Attempt::new("5", "console of the user", Some(component.clone())));

@@ -82,7 +82,7 @@ mod tests {
         assert_eq!((first.len(), second.as_str()), (6, "haaaaa"));
         assert_eq!(codes.redeem(&first.to_ascii_uppercase(), 0), Some(ada.clone()));
         assert_eq!(codes.redeem(&first, 0), None, "it was used");
-        assert_eq!(codes.redeem(&second, LinkCodes::TTL_MS), None, "it ended");
+        assert_eq!(codes.redeem(&second, LinkCodes::TTL_MS), None, "it expired");
         let old = codes.issue(&ada, 1, 0);
         let new = codes.issue(&ada, 2, 0);
         assert_eq!((codes.redeem(&old, 1), codes.redeem(&new, 1)), (None, Some(ada)));

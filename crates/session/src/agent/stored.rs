@@ -7,8 +7,8 @@ use crate::turn::Anchor;
 use serde::{Deserialize, Serialize};
 
 /// What a directory keeps while no host runs: the agents, and which of them each root process
-/// serves. Without the latter, an MCP server would be another agent after a restart, until a shell
-/// command of its harness names the session again.
+/// serves. Without the latter, an MCP server would count as another agent after a restart, until a
+/// shell command of its harness names the session again.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct StoredDirectory {

@@ -98,7 +98,7 @@ fn shell_and_mcp_of_each_harness_are_one_agent() {
         ("codex", codex(), &[("CODEX_THREAD_ID", "t1"), TERMINAL], &[], &[]),
         // No session id exists, and the server's environment is stripped.
         ("gemini", node_gemini.to_vec(), &[("GEMINI_CLI", "1"), TERMINAL], &[], &[]),
-        // The server gets the session with each request only.
+        // The server gets the session only with each request.
         (
             "opencode",
             opencode.to_vec(),
@@ -190,7 +190,7 @@ fn server_that_asks_a_restarted_host_first_is_the_same_agent() {
     assert_eq!(by_mcp.agent_id, new.agent_id);
     assert_ne!(by_mcp.agent_id, old.agent_id);
 
-    // Two threads of one server are still two.
+    // Two threads of one server are still two agents.
     let server = [process(500, &["codex", "app-server"])];
     let one = stage.mcp(&[], &[("threadId", "t2")], &server);
     let two = stage.mcp(&[], &[("threadId", "t3")], &server);

@@ -159,7 +159,7 @@ impl SessionMeta {
         }
     }
 
-    /// Records the turn that the owner last held in its member entry, which determines the order of
+    /// Records in the owner's member entry which turn it held last, which determines the order of
     /// waiters.
     fn note_owner(&mut self) {
         if self.turn.state == TurnPhase::Owned

@@ -1,5 +1,5 @@
-//! The content of a record, as a closed enum. A new kind is a new line of the table below, so that
-//! every `match` over kinds must handle it, and a new [`super::VERSION`].
+//! The content of a record, as a closed enum. A new kind requires a line in the table below, which
+//! makes every `match` over kinds handle it, and a new [`super::VERSION`].
 
 mod people;
 mod recording;

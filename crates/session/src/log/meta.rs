@@ -1,5 +1,5 @@
-//! The metadata of a session: what its name refers to now. Derived from the log, small, and the
-//! only part that listing and restoring read.
+//! The metadata of a session: what its name refers to now. The metadata is derived from the log,
+//! small, and all that listing and restoring sessions read.
 
 use super::kind::CommandId;
 use super::redacted::{Arguments, BlobId};
@@ -93,13 +93,13 @@ pub struct SessionMeta {
     pub v: u32,
     /// The name, which equals the name of the folder.
     pub name: String,
-    /// The unique id of the session, over all lifetimes and names.
+    /// The unique id of the session, which is the same in all its lifetimes.
     pub session_uid: String,
     /// The platform of its device.
     pub platform: String,
     /// The lifetime, from 1.
     pub lifetime: u32,
-    /// Open, closed, or interrupted.
+    /// The stored state of the session.
     pub status: Status,
     /// The segment that is being written; `None` until a record is committed.
     pub active: Option<ActiveSegment>,
@@ -131,7 +131,7 @@ pub struct SessionMeta {
     pub open_notes: OpenNotes,
     /// Commands that began but did not end. After a crash, they count as interrupted.
     pub open_commands: Vec<OpenCommand>,
-    /// The recording in progress, which outlives its lifetime.
+    /// The recording in progress, which can outlive the lifetime in which it began.
     pub recording: Option<OpenRecording>,
     /// The command that began last.
     pub last_command: Option<CommandId>,

@@ -39,7 +39,7 @@ impl BlobId {
         use fmt::Write as _;
         let mut id = String::from("sha256:");
         for byte in digest {
-            write!(id, "{byte:02x}").expect("a string takes everything");
+            write!(id, "{byte:02x}").expect("writing to a string cannot fail");
         }
         Self(id)
     }
@@ -247,8 +247,8 @@ impl<'de> Deserialize<'de> for Redacted {
     }
 }
 
-/// The value of an argument. An object of the caller is kept as its JSON text, `{"json":"..."}`, so
-/// that it cannot be mistaken for a blob or a secret.
+/// The value of an argument. An object from the caller is kept as its JSON text, `{"json":"..."}`,
+/// so that it cannot be mistaken for a blob or a secret.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Argument {
     /// Null.
@@ -424,7 +424,7 @@ impl Arguments {
     /// Moves texts longer than `limit` bytes into blobs.
     ///
     /// # Errors
-    /// Returns the errors of `offload`; the other texts are then unchanged.
+    /// Returns the errors of `offload`; the remaining texts are then unchanged.
     pub fn offload<E>(&mut self, limit: usize, offload: Offload<'_, E>) -> Result<(), E> {
         self.0.values_mut().try_for_each(|value| value.offload(limit, offload))
     }

@@ -98,7 +98,7 @@ fn numbers_changing_without_actions_tick_but_words_do_not() {
     let text = |id| tree.find_address(Handle { scope: 1, id }).unwrap().id();
     assert!(b.session.is_ticker(&tree, text(6)) && !b.session.is_ticker(&tree, text(5)));
     b.capture(&PAGE.replace("3 items", "orders"));
-    assert_eq!(b.unseen(&me()).len(), 1, "words there are a record all the same");
+    assert_eq!(b.unseen(&me()).len(), 1, "words there are a record nevertheless");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn numbers_that_change_with_actions_do_not_tick() {
     assert_eq!(b.unseen(&me()).len(), 1);
     b.tell(&me());
     b.act(&other(), &PAGE.replace("3 items", "9 items"));
-    assert_eq!(b.unseen(&me()).len(), 1, "told of another client's act is no lesson");
+    assert_eq!(b.unseen(&me()).len(), 1, "a notice of another client's action teaches nothing");
 }
 
 #[test]

@@ -14,7 +14,7 @@ fn first_generation_is_the_seed_and_replacements_increment() {
     assert_eq!(b.capture(SAVE).generation, g(0));
     assert_eq!(b.store("", SAVE, Origin::Snapshot).generation, g(1), "a snapshot always replaces");
     let equal = b.capture(SAVE);
-    assert_eq!((equal.generation, equal.stored), (g(1), false), "a look replaces unless it is equal");
+    assert_eq!((equal.generation, equal.stored), (g(1), false), "a capture replaces unless it is equal");
     let moved = b.capture("button \"Save\" #5 disabled");
     assert_eq!((moved.generation, moved.stored), (g(2), true));
 }

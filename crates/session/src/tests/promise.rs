@@ -17,8 +17,8 @@ enum Step {
     Read(usize),
     /// A client is issued the button and nothing else.
     ReadPart(usize),
-    /// A client presses the button by its ref, and repeats that if it is notified; the app changes
-    /// by these operations.
+    /// A client presses the button by its ref, and repeats the press if it is notified; the app
+    /// changes by these operations.
     Act(usize, Vec<Op>),
     /// A client presses the button by a selector, which is not compared with anything.
     ActOnSelector(usize, Vec<Op>),
@@ -237,6 +237,6 @@ fn random_apps_cause_both_actions_and_notices() {
         told += played.told;
         refused += played.refused;
     }
-    eprintln!("{acted} presses were sent at once, {told} after a telling, {refused} refused");
+    eprintln!("{acted} presses were sent at once, {told} after a notice, {refused} refused");
     assert!(acted > 200 && told > 50 && refused < acted + told, "{acted}, {told}, {refused}");
 }

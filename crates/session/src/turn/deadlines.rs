@@ -5,7 +5,7 @@
 use super::machine::{pass_on, prev_of_handoff, reserve_for, without_owner};
 use super::{AgentId, Grant, Liveness, Now, Policy, Situation, Transition, TurnEvent, TurnPhase, TurnState};
 
-/// The extra time that owners and waiters have to reconnect after the daemon restarted.
+/// The extra time that owners and waiters have to reconnect after the daemon has restarted.
 const RESTART_GRACE_MS: u64 = 60_000;
 
 /// How long an adapter may take to acknowledge a grant before the turn is reserved for its agent.
@@ -20,7 +20,7 @@ pub fn confirm_ownership(s: Situation<'_>) -> TurnState {
 
 /// Returns whether the guardian renews the lease: the owner's harness is alive, a command of the
 /// owner runs, or the owner made a request within the grace period. An owner without a visible
-/// process, such as a person, also keeps it by an open connection.
+/// process, such as a person, also keeps the lease through an open connection.
 #[must_use]
 pub fn is_renewable(s: Situation<'_>) -> bool {
     s.turn.state == TurnPhase::Owned
@@ -37,8 +37,8 @@ pub fn is_renewable(s: Situation<'_>) -> bool {
         })
 }
 
-/// Returns the turn after a command of its owner began: the handoff was read, and the lease is full
-/// again, even if it had ended.
+/// Returns the turn after a command of its owner began: the handoff counts as read, and the lease
+/// is full again, even if it had expired.
 #[must_use]
 pub fn after_command(turn: &TurnState, policy: &Policy, now: &Now) -> TurnState {
     let grant = Grant { delivered: true, ..turn.grant };
@@ -46,14 +46,14 @@ pub fn after_command(turn: &TurnState, policy: &Policy, now: &Now) -> TurnState 
     TurnState { pending_handoff_seq: None, grant, lease: Some(now.lease(ttl_ms)), ..turn.clone() }
 }
 
-/// Returns the turn with the note whether the adapter of its owner has the grant.
+/// Returns the turn with a record of whether the adapter of its owner has the grant.
 #[must_use]
 pub fn with_delivery(turn: &TurnState, delivered: bool) -> TurnState {
     TurnState { grant: Grant { delivered, ..turn.grant }, ..turn.clone() }
 }
 
-/// Returns the change that is due because of the time, if any. Call this function again after each
-/// commit, until it returns `None`.
+/// Returns the change that is due at this time, if any. Call this function again after each commit,
+/// until it returns `None`.
 #[must_use]
 pub fn due(s: Situation<'_>) -> Option<Transition> {
     match s.turn.state {

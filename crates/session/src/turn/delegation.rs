@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// What a rule permits to do with a target.
+/// What a rule permits a session to do with a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verb {
@@ -43,7 +43,7 @@ pub enum TargetSelector {
     Target(TargetId),
 }
 
-/// Limits within a target. An absent field does not limit; an empty one allows nothing.
+/// Limits within a target. An absent field imposes no limit; an empty one allows nothing.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Constraint {
@@ -74,7 +74,7 @@ pub struct ScopeRule {
     pub constraint: Option<Constraint>,
 }
 
-/// Writes a rule as its text form: `act:target=shop,origins=https://shop.test`.
+/// Writes a rule in its text form: `act:target=shop,origins=https://shop.test`.
 impl fmt::Display for ScopeRule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for (at, verb) in self.verbs.iter().enumerate() {
@@ -193,7 +193,7 @@ pub struct Child {
     pub agent_id: Option<AgentId>,
     /// The loan that gives the child its scope.
     pub loan_id: LoanId,
-    /// When it was spawned.
+    /// When the child was spawned.
     pub spawned_at: Timestamp,
     /// The state of the child.
     pub state: ChildState,

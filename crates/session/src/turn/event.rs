@@ -31,7 +31,7 @@ pub enum TakeReason {
     OwnerIdle,
     /// The taker replaced the owner in the same harness.
     SessionReplaced,
-    /// The taker's operator requested it.
+    /// The taker's operator requested the takeover.
     OperatorOverride,
 }
 

@@ -305,8 +305,8 @@ pub fn take(s: Situation<'_>, by: &AgentId, lease_id: LeaseId, how: Takeover) ->
     Ok(Claim::Granted(Transition { after: grant_to(s, by, lease_id, false), event }))
 }
 
-/// Returns the change of the turn when a member leaves, if any. An implicit turn
-/// ends with its owner's membership: there is nothing to hand over.
+/// Returns the change of the turn when a member leaves, if any. An implicit turn ends with its
+/// owner's membership, because there is nothing to hand over.
 ///
 /// # Errors
 /// Returns [`TurnError::MustReleaseFirst`] for the owner of a turn that it claimed.
@@ -371,8 +371,8 @@ pub struct Reversion {
 }
 
 /// Returns the change that the end of a loan makes to a turn that `who` had through it: the turn is
-/// reserved for the last holder of the lender. If that agent is gone or cannot hold the turn, the
-/// turn becomes idle.
+/// reserved for the agent that last held it for the lender. If that agent is gone or cannot hold
+/// the turn, the turn becomes idle.
 #[must_use]
 pub fn revert(s: Situation<'_>, who: &AgentId, back: Reversion) -> Option<Transition> {
     let owns = s.is_owner(who);

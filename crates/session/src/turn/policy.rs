@@ -43,7 +43,7 @@ pub struct Policy {
     pub implicit_lease_ms: u64,
     /// How long a takeover waits for the running command.
     pub drain_ms: u64,
-    /// How long a session without members is kept before it may be collected.
+    /// How long an unused session is kept before it may be removed.
     pub idle_session_retention_ms: u64,
     /// The maximum length of a message or note, in bytes.
     pub max_text_bytes: u64,

@@ -1,8 +1,8 @@
 //! Scope: what a session may do to which target, what it has lent to other sessions, and what it
 //! gets back when a loan ends.
 //!
-//! `observe` is shared between lender and borrower. `act` and `admin` are exclusive: at any time at
-//! most one session has them for a target within given limits.
+//! `observe` is shared between lender and borrower. `act` and `admin` are exclusive: at any time,
+//! at most one session has them for a target within given limits.
 
 use super::{BaseScope, Constraint, Loan, LoanId, LoanState, ScopeRule, TargetId, TargetSelector, Verb};
 use std::collections::{BTreeMap, BTreeSet};
@@ -123,7 +123,7 @@ impl Constraint {
     }
 
     /// Returns whether the limits hold for `facts`. A limit holds for an unknown fact if
-    /// `if_unknown` says so.
+    /// `if_unknown` is set.
     fn admits(&self, facts: &Facts, if_unknown: bool) -> bool {
         let known = [&facts.origin, &facts.package, &facts.window_role];
         let names = self.names().into_iter().zip(known).all(|(allowed, fact)| match (allowed, fact) {
@@ -244,7 +244,7 @@ pub struct Holding {
     pub scope: BaseScope,
 }
 
-/// The scopes of all sessions of a state dir and the loans between them.
+/// The scopes of all sessions of a state directory and the loans between them.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Ledger {
     sessions: BTreeMap<String, Holding>,

@@ -42,7 +42,7 @@ impl Now {
         self.display(&Deadline { mono_ms: lease.deadline_mono_ms, boot_id: lease.boot_id.clone() })
     }
 
-    /// Returns whether a deadline is over, which it also is after a reboot.
+    /// Returns whether a deadline has passed. A deadline from before a reboot has always passed.
     #[must_use]
     pub fn has_passed(&self, deadline: &Deadline) -> bool {
         self.boot_id != deadline.boot_id || self.mono_ms >= deadline.mono_ms
@@ -163,7 +163,7 @@ pub enum Label {
     OwnerIdle,
     /// The turn is reserved for an agent whose harness ended.
     RecipientGone,
-    /// No member runs or was active recently.
+    /// No member's harness is running, and no member was active recently.
     Dormant,
     /// Nobody holds the turn.
     Idle,
@@ -175,7 +175,7 @@ pub enum Label {
     Closed,
 }
 
-/// Returns the label of a turn, the most actionable one first.
+/// Returns the label of a turn: the most actionable one that applies.
 #[must_use]
 pub fn label(s: Situation<'_>) -> Label {
     let turn = s.turn;

@@ -105,7 +105,7 @@ struct App {
     next_node: u64,
     next_logical: u32,
     next_scope: u64,
-    /// Node numbers of removed elements, reused by devices that do so.
+    /// Node numbers of removed elements, which some devices reuse.
     freed: Vec<u64>,
 }
 

@@ -27,10 +27,10 @@ fn differences(table: &Table, situation: &Situation) -> Vec<String> {
                     wrong.push(format!("{case}: expected {expected}, got {got}"));
                 }
                 if got == Outcome::Told && !again.acts() {
-                    wrong.push(format!("{case}: told, and the same command again gave {again}"));
+                    wrong.push(format!("{case}: notified, and the repeated command gave {again}"));
                 }
                 if got.refuses() && again.to_string() != got.to_string() {
-                    wrong.push(format!("{case}: refused as {got}, and the same command again gave {again}"));
+                    wrong.push(format!("{case}: refused as {got}, and the repeated command gave {again}"));
                 }
             }
         }
@@ -61,7 +61,7 @@ fn ordinary_flows_are_not_refused() {
                 }
             }
         }
-        println!("{grade:?}: {} of {uses} ordinary uses refused, {told} told first", refused.len());
+        println!("{grade:?}: {} of {uses} ordinary uses refused, {told} notified first", refused.len());
         assert!(uses > 100, "the flows were not walked");
         assert!(refused.is_empty(), "{grade:?}:\n{}", refused.join("\n"));
     }
@@ -74,7 +74,7 @@ fn every_situation_has_a_tree_file() {
     ids.sort_unstable();
     let count = ids.len();
     ids.dedup();
-    assert_eq!(ids.len(), count, "two situations have one id");
+    assert_eq!(ids.len(), count, "two situations have the same id");
     for id in &ids {
         assert!(id.chars().all(|c| c.is_ascii_lowercase() || c == '-'), "{id} is not kebab-case");
     }

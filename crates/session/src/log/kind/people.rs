@@ -63,7 +63,7 @@ pub struct TurnClaimed {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ReleaseReason {
-    /// The owner released it.
+    /// The owner released the turn.
     Release,
     /// A command had taken the turn, and the turn was not renewed.
     ImplicitEnd,
@@ -111,7 +111,7 @@ pub struct TurnTaken {
     pub note: Option<Redacted>,
     /// Whether the new owner claims that its operator requested the takeover.
     pub operator_requested: bool,
-    /// A command of the previous owner that could not be stopped.
+    /// A command of the previous owner that was still running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub inflight: Option<CommandId>,
     /// The turn after this record.

@@ -40,7 +40,7 @@ pub struct RepairStarted {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RecordingEnded {
-    /// Whether a script was written, instead of discarding the steps.
+    /// Whether a script was written; if not, the steps were discarded.
     pub written: bool,
 }
 

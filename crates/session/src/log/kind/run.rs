@@ -39,7 +39,7 @@ impl StartReason {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SegmentStart {
-    /// The unique id of the session, over all lifetimes and names.
+    /// The unique id of the session, which is the same in all its lifetimes.
     pub session_uid: String,
     /// The platform of the session's device.
     pub platform: String,
@@ -114,7 +114,7 @@ pub struct CommandBegin {
     pub verb: String,
     /// The arguments as given.
     pub args_raw: Arguments,
-    /// Its arguments with absolute paths, and with selectors in place of refs.
+    /// The arguments with absolute paths, and with selectors in place of refs.
     pub args_resolved: Arguments,
     /// A summary in one line.
     pub summary: Redacted,
@@ -192,11 +192,12 @@ pub struct RepairedTurn {
     pub owner: AgentId,
 }
 
-/// A daemon took over the session. If the session had a device, it ended with the previous daemon.
+/// A daemon took over the session. If the session had a device, the device ended with the previous
+/// daemon.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DaemonStarted {
-    /// The number of the daemon.
+    /// The number of times that a daemon was started in the state directory.
     pub epoch: u64,
     /// The turns whose guardian was restarted.
     pub repaired: Vec<RepairedTurn>,

@@ -106,7 +106,7 @@ fn every_flipped_bit_is_found_at_its_line() {
             let mut bytes = clean.clone();
             bytes[at] ^= 1 << bit;
             let (found, corruption, torn) = read(&bytes);
-            let corruption = corruption.unwrap_or_else(|| panic!("bit {bit} of byte {at} goes unseen"));
+            let corruption = corruption.unwrap_or_else(|| panic!("bit {bit} of byte {at} is not detected"));
             assert_eq!((corruption.line, corruption.offset), (line as u64 + 1, starts[line] as u64));
             assert_eq!((found.len(), torn), (line, None));
             assert_eq!(found, log.records[..line]);

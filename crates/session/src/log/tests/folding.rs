@@ -75,7 +75,7 @@ fn metadata_of_any_time_and_the_rest_of_the_log_agree() {
         let meta = folded(pending(), &records[..stored], second);
         let json = serde_json::to_vec(&meta).unwrap();
         let meta: SessionMeta = serde_json::from_slice(&json).unwrap();
-        assert_eq!(folded(meta, &records[stored..], second), whole, "stored behind record {stored}");
+        assert_eq!(folded(meta, &records[stored..], second), whole, "stored after record {stored}");
     }
 }
 

@@ -323,7 +323,7 @@ proptest! {
                 }
             }
         }
-        // After all loans came back, each session has exactly its own scope again.
+        // After all loans have been returned, each session has its own scope and nothing else.
         let ids: Vec<LoanId> = ledger.loans().map(|l| l.loan_id.clone()).collect();
         for id in ids {
             ledger.reclaim(&id, false);

@@ -21,9 +21,9 @@ pub(crate) enum Captures {
 pub(crate) enum Outcome {
     Acts,
     ActsWithWarning,
-    /// The response states its current name.
+    /// The response states the current name of the element.
     ActsWithName,
-    /// The response states the current heading above its row.
+    /// The response states the current heading above the row of the element.
     ActsWithHeading,
     /// The client is notified that the context of the element changed; nothing is sent.
     Told,
@@ -151,7 +151,7 @@ impl World {
     }
 
     /// Uses every marked element in every later state. A ref that the app's response handed over
-    /// replaces its old one.
+    /// replaces the old one.
     pub(crate) fn walk(situation: &Situation, grade: Grade, captures: Captures) -> Vec<(usize, Outcome)> {
         let mut world = Self::start(situation, grade, captures);
         let mut outcomes = Vec::new();
@@ -198,7 +198,8 @@ impl World {
         } else {
             self.session.replace_tree(now, Origin::Internal);
         }
-        // Not found by its handle: the tree is captured and aligned, then it acts or refuses.
+        // If the handle finds nothing, the tree is captured and aligned; then the use acts or is
+        // refused.
         match self.session.resolve(&self.client, token) {
             Ok(again) => {
                 let tree = self.session.tree().expect("a tree").clone();
