@@ -54,7 +54,7 @@ pub(crate) fn digest(bytes: &[u8]) -> [u8; 32] {
 /// hexadecimal. The copy is on disk when this function returns.
 pub(crate) fn quarantine(files: &dyn Files, dir: &Path, what: &str, bytes: &[u8]) -> Result<String> {
     let hex: String = digest(bytes).iter().map(|byte| format!("{byte:02x}")).collect();
-    files.make_dir(dir).map_err(|e| StoreError::io("make", dir, e))?;
+    files.make_dir(dir).map_err(|e| StoreError::io("create", dir, e))?;
     replace(files, &dir.join(format!("{what}-{}", &hex[..16])), None, bytes)?;
     Ok(hex)
 }

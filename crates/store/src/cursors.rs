@@ -43,7 +43,7 @@ impl Store {
         }
         positions.insert(session_uid.to_owned(), Position { cursor_seq: seq, updated_at: at });
         if let Some(folder) = path.parent() {
-            self.files.make_dir(folder).map_err(|e| StoreError::io("make", folder, e))?;
+            self.files.make_dir(folder).map_err(|e| StoreError::io("create", folder, e))?;
         }
         let bytes = serde_json::to_vec(&positions)
             .map_err(|e| StoreError::io("write", &path, std::io::Error::other(e)))?;

@@ -157,7 +157,7 @@ impl StoreError {
         match self {
             Self::Full { .. } => "free some space and try again; nothing was lost".to_owned(),
             Self::Corrupt { corruption, .. } => {
-                format!("repair line {}, which is kept for inspection", corruption.line)
+                format!("repair line {}; its bytes are kept for inspection", corruption.line)
             }
             Self::Version { version, .. } if *version < u64::from(VERSION) => {
                 "run `stickpin log migrate NAME` to convert the log".to_owned()
@@ -166,7 +166,7 @@ impl StoreError {
             Self::MetaCorrupt { .. } => {
                 "run `stickpin session adopt NAME` to rebuild it from the log".to_owned()
             }
-            Self::Missing(_) => "run `stickpin session list`".to_owned(),
+            Self::Missing(_) => "run `stickpin session list` to see the sessions".to_owned(),
             _ => String::new(),
         }
     }

@@ -70,13 +70,13 @@ impl Store {
     /// Keeps a segment by hard-linking it as `original`.
     fn keep(&self, path: &Path, original: &Path) -> Result<()> {
         let folder = original.parent().unwrap_or(original);
-        self.files.make_dir(folder).map_err(|e| StoreError::io("make", folder, e))?;
+        self.files.make_dir(folder).map_err(|e| StoreError::io("create", folder, e))?;
         let linked = match self.files.link(path, original) {
             // The link is from a migration that was interrupted.
             Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
             linked => linked,
         };
-        linked.and_then(|()| self.files.sync_dir(folder)).map_err(|e| StoreError::io("keep", original, e))
+        linked.and_then(|()| self.files.sync_dir(folder)).map_err(|e| StoreError::io("link", original, e))
     }
 }
 

@@ -64,7 +64,7 @@ impl Store {
     /// Returns an error if the folders cannot be created.
     pub fn with_files(state_dir: &Path, files: Arc<dyn Files>) -> Result<Self> {
         let sessions = layout::sessions(state_dir);
-        files.make_dir(&sessions).map_err(|e| StoreError::io("make", &sessions, e))?;
+        files.make_dir(&sessions).map_err(|e| StoreError::io("create", &sessions, e))?;
         let reserve = Arc::new(Reserve::new(Arc::clone(&files), state_dir)?);
         Ok(Self { files, state_dir: state_dir.to_path_buf(), reserve, syncer: None, rotate_at: ROTATE_AT })
     }

@@ -186,7 +186,7 @@ impl SessionLog {
         self.fits(&record)?;
         let number = self.meta.active.map_or(0, |active| active.segment).max(self.last_segment()?) + 1;
         let path = self.dir.segment(number);
-        let (log, io) = (self.dir.log(), |e| StoreError::io("make", &path, e));
+        let (log, io) = (self.dir.log(), |e| StoreError::io("create", &path, e));
         files.make_dir(&log).map_err(io)?;
         let writer = SegmentWriter::open(&*files, &path, number, 0, false)?;
         // Sync the name first: a record must not be lost together with the name of its file.

@@ -67,7 +67,7 @@ impl SessionLog {
             return Err(StoreError::Exists(name.to_owned()));
         }
         for folder in [dir.log(), dir.blobs()] {
-            store.files.make_dir(&folder).map_err(|e| StoreError::io("make", &folder, e))?;
+            store.files.make_dir(&folder).map_err(|e| StoreError::io("create", &folder, e))?;
         }
         sync_names(&*store.files, &dir.root)?;
         let mut meta = SessionMeta::pending(name, ts);
