@@ -1,5 +1,5 @@
-//! Measures the memory of a large tree with a counting allocator. The only test of its program,
-//! because every other test would be counted, too.
+//! Measures the memory of a large tree with a counting allocator. This is the only test of its
+//! program, because any other test would be counted, too.
 
 use peak_alloc::PeakAlloc;
 use stickpin_tree::testing;
@@ -24,5 +24,5 @@ fn hundred_thousand_nodes_take_under_40_megabytes() {
     assert!(held < 40_000_000, "{held} bytes held");
     assert!(peak < 40_000_000, "{peak} bytes while it was built");
     // The size that the tree reports is its actual size, except for the documents.
-    assert!(held.abs_diff(tree.heap_bytes()) < 4_096, "{held} held, {} said", tree.heap_bytes());
+    assert!(held.abs_diff(tree.heap_bytes()) < 4_096, "{held} held, {} reported", tree.heap_bytes());
 }

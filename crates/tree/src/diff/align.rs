@@ -63,8 +63,8 @@ impl<'t> OutlineSide<'t> {
     }
 }
 
-/// Returns whether the new node is a control of another document than the old one, to which no ref
-/// was issued.
+/// Returns whether the new node is a control in a document other than that of the old node, to
+/// which no ref was issued.
 fn is_unseen(old: NodeRef<'_>, new: NodeRef<'_>, queries: &DiffQueries<'_>) -> bool {
     let is_control = new.is(States::ACTIONABLE) || new.role().is_control();
     is_control && old.document().scope != new.document().scope && !(queries.issued)(old.id())
@@ -152,7 +152,7 @@ impl<'t> AlignedOutlines<'t> {
         let keys = (|o| self.old.line_text(o), |n| self.new.line_text(n));
         pair_equal(&mut unpaired, &mut right, keys, |o, n| found.push((o, n)));
         // Then pair texts that changed, in order: "2 items" became "3 items". Pair elements this
-        // way only without handles; otherwise another handle means another element.
+        // way only if they have no handles, because a different handle means a different element.
         let loose = |side: &OutlineSide<'t>, at: usize| {
             let node = side.lines[at].node;
             node.handle().is_none().then(|| node.role())

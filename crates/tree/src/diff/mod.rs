@@ -17,7 +17,7 @@ use crate::{NodeId, Tree};
 pub use pairs::pairs;
 use plan::DiffLine;
 
-/// The queries of a diff to its caller.
+/// The queries that a diff makes to its caller.
 pub struct DiffQueries<'a> {
     /// Whether a ref of this node of the *old* tree was issued. If so, only the caller's pairs say
     /// where the node went.

@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 use std::fmt::Write as _;
 use stickpin_refs::{Generation, Ref};
 
-/// The run length of similar added siblings above which a run is cut, as in outlines.
+/// The length above which a run of similar added siblings is cut, as in outlines.
 const MAX_RUN: usize = 30;
 /// The number of siblings of a cut run that are printed.
 const KEPT_ADDED: usize = 25;
@@ -342,8 +342,8 @@ impl Diff<'_> {
         self.lines.iter().filter_map(needs).collect()
     }
 
-    /// Returns the header, such as `changes since s482913`. A line below it says what a cut diff
-    /// omits.
+    /// Returns the header, such as `changes since s482913`. The last line of a cut diff says what
+    /// it omits.
     #[must_use]
     pub fn header(&self, base: Generation) -> String {
         format!("changes since {base}")

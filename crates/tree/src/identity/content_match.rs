@@ -2,7 +2,8 @@
 //!
 //! A match needs a reason to believe that the same record re-rendered. Reasons are an equal row
 //! key, a surviving row node, replaced surroundings that read the same, and a reload of the same
-//! document. A row that looks equal is no such reason: delete "Untitled", create "Untitled".
+//! document. A row that looks equal is no such reason: someone may delete "Untitled" and create
+//! another "Untitled".
 
 use std::rc::Rc;
 
@@ -31,7 +32,7 @@ pub(crate) type RerenderedRows = Memo<(RecordsId, NodeId, NodeId), Rc<HashMap<No
 /// Returns the node of a new tree that replaces an element whose own node is gone.
 ///
 /// `old_node` is where the element was last seen, in the tree of `old`; `meaning` is the issued
-/// meaning. The returned node has both meanings.
+/// meaning. The returned node has both the issued meaning and the one that the element last had.
 ///
 /// # Errors
 /// Returns the reason why no node is accepted.
@@ -49,8 +50,8 @@ pub fn content_match(
     let found = match find_in_surviving_row(old, a, &last, new) {
         Some(b) => b,
         None => match find_elsewhere(old, a, &last, new) {
-            // Without handles, every capture is matched, and content that unfolded in the row since
-            // must not count as its record.
+            // Without handles, every capture is matched, and content that has since unfolded in the
+            // row must not count as its record.
             Err(NoMatch::Absent) if old.tree.grade() == IdentityGrade::None => {
                 find_elsewhere(old, a, meaning, new)?
             }

@@ -5,9 +5,9 @@
 //! A counter in it (`Likes 3`), a relative time beside its title, or an answer that unfolds below a
 //! question does not change its identity.
 //!
-//! Applies only to actionable elements without an accessible name, without other controls inside,
-//! and with little text. Little is at most two texts, or one heading, which names its box whatever
-//! is below it. A whole card is identified by its row.
+//! This rule applies only to actionable elements without an accessible name, without other controls
+//! inside, and with little text: at most two texts, or one heading, which names its box whatever is
+//! below it. A whole card is identified by its row.
 
 use hashbrown::HashMap;
 

@@ -13,7 +13,7 @@ pub(crate) enum Evidence {
     /// The key of the row.
     Key(RowKey),
     /// Texts, link targets or control names that only its row had. `raw_key` is an index-like key
-    /// of the row, which keeps a row valid after it turned into an editor.
+    /// of the row, which keeps a row valid after it has turned into an editor.
     Text { fingerprints: Box<[Fingerprint]>, raw_key: Option<Fingerprint> },
     /// No other row had an element of its role and name.
     OwnName,

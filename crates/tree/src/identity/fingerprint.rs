@@ -8,7 +8,7 @@ use crate::identity::step_count;
 /// fingerprints as a control's name and as text of a row.
 ///
 /// Two texts of an app collide with a probability of about 1e-19. An app that forges a collision
-/// could as well show the same text twice.
+/// could just as well show the same text twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Fingerprint(u64);
 

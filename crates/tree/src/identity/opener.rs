@@ -1,4 +1,4 @@
-//! Remembers which element opened which popup across trees.
+//! Remembers across trees which element opened which popup.
 
 use std::sync::Arc;
 

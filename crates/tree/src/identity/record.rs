@@ -27,8 +27,8 @@ pub(crate) struct Record {
     /// Whether nothing in the row identifies a record: the row is a part of something else, which
     /// is compared instead.
     pub(crate) is_row_part: bool,
-    /// The heading above the row. For a row with its own text, a change is reported but ends
-    /// nothing.
+    /// The heading above the row. For a row with its own text, a change is reported but ends no
+    /// ref.
     pub(crate) heading_above: Option<Title>,
     pub(crate) section: Option<Section>,
     /// The titles between the element and its heading, as far as they identify it.

@@ -72,8 +72,8 @@ pub struct Records<'t> {
 }
 
 impl<'t> Records<'t> {
-    /// Creates the records of a tree. `openers` determines what opened its popups. Lazy: does
-    /// little work by itself.
+    /// Creates the records of a tree. `openers` determines what opened its popups. Does little work
+    /// itself; records are read on first use.
     #[must_use]
     pub fn new(tree: &'t Tree, openers: &'t Openers) -> Self {
         Self::with_cache(tree, openers, CacheSource::Owned(Box::new(IdentityCache::new(tree))))
@@ -136,8 +136,8 @@ impl<'t> Records<'t> {
         }
     }
 
-    /// Returns the clauses that do not hold for a node of this tree, in the order of checking.
-    /// Lazy: each clause is checked when it is taken.
+    /// Returns the clauses that do not hold for a node of this tree, in the order of checking. Each
+    /// clause is checked only when the iterator reaches it.
     pub fn differences<'a>(
         &'a self,
         issued: &'a Meaning,
@@ -229,7 +229,7 @@ impl<'t> Records<'t> {
     }
 
     /// Returns whether the name differs from the issued one only in counts. Counts change while the
-    /// page stays; on another page, they may belong to something else.
+    /// page stays the same; on another page, they may belong to something else.
     pub(crate) fn differs_in_counts(&self, issued: &MeaningData, element: NodeRef<'t>) -> bool {
         self.counts_may_differ(issued, element) && self.stable_name(element) == issued.stable_name
     }

@@ -61,7 +61,7 @@ pub(super) fn escape_line_start(line: &mut String) {
 }
 
 /// Writes text as a code span. Backticks cannot be escaped there, so the fence is longer than any
-/// run in the text.
+/// run of backticks in the text.
 pub(super) fn code_span(text: &str) -> String {
     let escaped = escape(text, usize::MAX);
     // GFM parses the pipes of a table before it parses code.

@@ -23,7 +23,7 @@ const INLINE_TAGS: &[&str] = &[
 /// The indentation of the following lines.
 #[derive(Debug, Clone)]
 struct Indent {
-    /// The prefix of the first line, until that is emitted.
+    /// The prefix of the first line, until that line is emitted.
     marker: Option<String>,
     /// The prefix of all other lines.
     continuation: &'static str,

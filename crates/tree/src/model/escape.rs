@@ -60,7 +60,7 @@ pub const MAX_URL: usize = 300;
 #[must_use]
 pub fn bare_url(url: &str) -> String {
     let mut word = String::with_capacity(url.len().min(4 * MAX_URL));
-    // One more than is printed, so that a cut shows.
+    // Take one character more than is printed, so that a cut shows.
     for c in url.chars().take(MAX_URL + 1) {
         if c == '"' || c.is_whitespace() && !is_unsafe(c) {
             percent_encode(&mut word, c);
@@ -122,7 +122,7 @@ pub fn is_unsafe(c: char) -> bool {
             | '\u{200b}'..='\u{200f}' // zero width, direction marks
             | '\u{2028}'..='\u{202e}' // line and paragraph separator, embeddings, overrides
             | '\u{2060}'..='\u{206f}' // word joiner, isolates, invisible operators
-            | '\u{fe00}'..='\u{fe0e}' // variation selectors but the one of emoji
+            | '\u{fe00}'..='\u{fe0e}' // variation selectors, except that of emoji
             | '\u{feff}' // byte order mark
             | '\u{fff0}'..='\u{fffb}' // interlinear annotations
             | '\u{fffe}' | '\u{ffff}'

@@ -51,8 +51,8 @@ pub struct SurfaceId(pub u64);
 pub struct Document {
     /// The scope of the document's handles.
     pub scope: u64,
-    /// The frame that shows the document, stable over loads: empty for the top frame, else a path
-    /// below it.
+    /// The frame that shows the document, stable across loads: empty for the top frame, otherwise a
+    /// path below it.
     pub frame: String,
     /// The URL with query and fragment, as it is compared and shown.
     pub url: String,
@@ -101,7 +101,8 @@ impl Rect {
         Self { x: self.x + dx, y: self.y + dy, ..self }
     }
 
-    /// Returns whether two rectangles overlap. One without an area overlaps what it is inside of.
+    /// Returns whether two rectangles overlap. A rectangle without area overlaps any rectangle that
+    /// contains it.
     #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
         self.x < other.x + other.width

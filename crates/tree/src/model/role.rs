@@ -86,55 +86,58 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Fields that a person fills in or sets. Their content never distinguishes records.
+    /// Returns whether a person fills in or sets elements of this role. Their content never
+    /// distinguishes records.
     pub is_input { TextBox SearchBox SpinButton Combobox ListBox Slider Checkbox Radio Switch Option }
 
-    /// Roles whose elements a person presses, sets or types into.
+    /// Returns whether a person presses, sets or types into elements of this role.
     pub is_control {
         TextBox SearchBox SpinButton Combobox ListBox Slider Checkbox Radio Switch Option
         Button Link MenuItem MenuItemCheckbox MenuItemRadio Tab TreeItem Clickable
     }
 
-    /// Fields that hold what a person writes, chooses from many, or moves. Excludes checkboxes: the
-    /// text beside one is its subject as often as its label.
+    /// Returns whether elements of this role hold what a person writes, chooses from many, or
+    /// moves. Excludes checkboxes: the text beside one is its subject as often as its label.
     pub(crate) holds_a_value { TextBox SearchBox SpinButton Combobox ListBox Slider }
 
-    /// Roles of rows: one of several similar elements.
+    /// Returns whether elements of this role are rows, that is, one of several similar elements.
     pub(crate) is_row { Row ListItem Article Option TreeItem }
 
-    /// Roles of table cells.
+    /// Returns whether elements of this role are table cells.
     pub(crate) is_cell { Cell GridCell ColumnHeader RowHeader }
 
-    /// Markup within a sentence.
+    /// Returns whether elements of this role are markup within a sentence.
     pub(crate) is_markup { Strong Emphasis Mark Subscript Superscript Time Insertion Deletion Suggestion }
 
-    /// Roles whose children are presentational (ARIA 1.2, 5.2.8): the name conveys all of the
-    /// content.
+    /// Returns whether the children of elements of this role are presentational (ARIA 1.2, 5.2.8):
+    /// the name conveys all of the content.
     pub(crate) is_told_by_name {
         Button Link Checkbox Image MenuItemCheckbox MenuItemRadio Meter ProgressBar Radio Slider Switch Tab
     }
 
-    /// Containers whose name tells where something is.
+    /// Returns whether elements of this role are containers whose name tells where something is.
     pub(crate) is_area {
         Region Form Group RadioGroup Dialog AlertDialog Navigation Article Complementary TabPanel Table Grid List Toolbar
         Menu Search Figure
     }
 
-    /// Containers that get a line only if they have a name or several children.
+    /// Returns whether elements of this role get a line only if they have a name or several
+    /// children.
     pub(crate) is_wrapper {
         ListItem Cell GridCell Group Region Figure Article Definition Term Blockquote Caption Note
     }
 
-    /// Containers that mean nothing when they are empty.
+    /// Returns whether elements of this role mean nothing when they are empty.
     pub(crate) is_hollow { Paragraph Group Region ListItem Figure Generic Note }
 
-    /// Containers whose name becomes a title above their content, unless the content repeats it.
+    /// Returns whether the name of elements of this role becomes a title above their content,
+    /// unless the content repeats it.
     pub(crate) is_titled { Group RadioGroup Dialog AlertDialog Figure Table Grid TreeGrid }
 
-    /// Roles that never occur in the cells of a data table.
+    /// Returns whether elements of this role never occur in the cells of a data table.
     pub(crate) is_structure { Table Heading List Form Navigation Main Article Blockquote }
 
-    /// Roles that flow with the surrounding text, besides markup.
+    /// Returns whether elements of this role flow with the surrounding text. Excludes markup.
     pub(crate) is_inline {
         Text Label Link Image ScrollBar Tooltip Math ProgressBar Meter Timer Video Audio Canvas
     }

@@ -36,7 +36,7 @@ bitflags! {
         const FOCUSABLE = 1 << 13;
         /// Has a value that the app considers wrong.
         const INVALID = 1 << 14;
-        /// Several of its options can be selected.
+        /// Allows several options to be selected at once.
         const MULTISELECTABLE = 1 << 15;
         /// A dialog that blocks the rest.
         const MODAL = 1 << 16;

@@ -47,7 +47,7 @@ impl Tree {
         self.nodes.len()
     }
 
-    /// Always false; exists by convention.
+    /// Returns false, because a tree has at least its root. Exists by convention.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.nodes.is_empty()

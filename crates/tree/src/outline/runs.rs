@@ -4,7 +4,7 @@ use super::draft::{Draft, Fate};
 use crate::{Attr, NodeId, NodeRef, Role};
 use std::collections::BTreeMap;
 
-/// The run length above which a run is cut.
+/// The length above which a run is cut.
 const MAX_RUN: usize = 30;
 /// The number of items kept of a cut run.
 const KEPT_ITEMS: usize = 25;

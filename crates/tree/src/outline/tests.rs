@@ -144,7 +144,7 @@ fn size_limit_holds_and_unprinted_lines_get_no_refs() {
             let view = View { max_bytes, interactive, ..View::default() };
             let plan = Outline::plan(&tree, &view, &OutlineQueries::NONE);
             let shown = plan.render(&|_| Ref::new(99_999));
-            // Below the few words that state what is missing, nothing can be saved.
+            // The limit does not hold below the size of the notes that state what is missing.
             let whole = plan.header(Some(Generation::new(482_913))).len() + 1 + shown.len();
             assert!(whole <= max_bytes.max(300), "{whole} bytes of {max_bytes}");
             assert_eq!(plan.refs().len(), shown.matches("@e99999 ").count());

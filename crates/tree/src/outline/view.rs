@@ -38,9 +38,9 @@ impl Default for View {
     }
 }
 
-/// The queries of a plan to its caller.
+/// The queries that a plan makes to its caller.
 pub struct OutlineQueries<'a> {
-    /// Whether a ref to this node was issued and still holds, so that its row must not be cut.
+    /// Whether a ref to this node was issued and still holds; its row must then not be cut.
     pub has_live_ref: &'a dyn Fn(NodeId) -> bool,
     /// The shortest text that distinguishes the node's row from its sibling rows.
     pub distinguishing_text: &'a dyn Fn(NodeId) -> Option<String>,

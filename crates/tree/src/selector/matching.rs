@@ -13,7 +13,7 @@ pub type CssAnswers<'a> = dyn Fn(&str, NodeId) -> bool + 'a;
 impl Selector {
     /// Returns the matches of the first alternative that has any, in document order. Text leaves
     /// match only with `role=text`; otherwise, the element that shows the text does. `css=` terms
-    /// match nothing, see [`Selector::css`].
+    /// match nothing; see [`Selector::css`].
     #[must_use]
     pub fn matches(&self, tree: &Tree) -> Vec<NodeId> {
         self.matches_with(tree, &|_, _| false)
@@ -199,7 +199,7 @@ impl Key {
                 Some(window) => value.is(window.name()),
                 None => value.is(&node.tree().documents()[0].title),
             },
-            Self::Text | Self::Row => unreachable!("these are prepared apart"),
+            Self::Text | Self::Row => unreachable!("these are prepared separately"),
         }
     }
 }

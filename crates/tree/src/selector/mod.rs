@@ -4,7 +4,7 @@
 //! selector = alternative *( "||" alternative )      the first that matches anything wins
 //! alternative = term *( space term )                all must hold
 //! term     = key "=" value                          whole, case-sensitive
-//!          | key "~=" value                         a part of it, without case
+//!          | key "~=" value                         a part of it, ignoring case
 //!          | key "^=" value                         its beginning, case-sensitive
 //!          | key "$=" value                         its end, case-sensitive
 //!          | flag [ "=" ( "true" | "false" ) ]

@@ -64,7 +64,7 @@ fn usable(text: &str) -> bool {
     !text.trim().is_empty() && text.chars().count() <= MAX_NAME_CHARS
 }
 
-/// Candidates, best first.
+/// Returns candidate terms for an element, best first.
 fn text_candidates(element: NodeRef<'_>, records: &Records<'_>) -> Vec<Vec<Term>> {
     let role = Term::Role(element.role());
     let mut own_terms: Vec<Vec<Term>> = Vec::new();

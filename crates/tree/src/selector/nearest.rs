@@ -12,10 +12,10 @@ const MAX_COMPARED_CHARS: usize = 80;
 const MAX_COMPARED_NAMES: usize = 1_000;
 
 /// Returns at most `limit` visible elements whose name, value or text is most similar to those in
-/// the selector. The best come first, equally good ones in document order.
+/// the selector. The best come first; equally good ones are in document order.
 ///
-/// Elements of a requested role precede others of equal similarity. Empty when the selector names
-/// no text, or nothing is similar.
+/// Elements of a requested role precede others of equal similarity. Returns none when the selector
+/// names no text or nothing is similar.
 #[must_use]
 pub fn nearest(tree: &Tree, selector: &Selector, limit: usize) -> Vec<NodeId> {
     let wanted: Vec<String> = selector.texts().map(normalize_name).filter(|t| !t.is_empty()).collect();
@@ -81,7 +81,7 @@ fn similarities(tree: &Tree, wanted: &[String]) -> HashMap<StrId, f64> {
     similar.filter(|&(_, score)| score >= MIN_SIMILARITY).collect()
 }
 
-/// Returns the characters of a text as a set, some sharing a bit.
+/// Returns the characters of a text as a bit set, in which some characters share a bit.
 fn letter_set(text: &str) -> u64 {
     text.chars().filter(|c| !c.is_whitespace()).fold(0, |set, c| set | 1 << (u32::from(c) % 64))
 }

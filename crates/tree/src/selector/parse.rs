@@ -25,7 +25,7 @@ impl FromStr for Selector {
 }
 
 /// Parses a selector. Also returns whether every alternative has a term with a key; quoted text and
-/// bare flags could as well be plain text.
+/// bare flags could just as well be plain text.
 pub(super) fn parse_selector(input: &str) -> Parsed<(Selector, bool)> {
     let mut reader = Parser { input, at: 0 };
     let found = reader.selector(0)?;
@@ -119,12 +119,12 @@ impl<'i> Parser<'i> {
             keyed |= typed.contains(['=', '(']) && !typed.starts_with('"');
             if !self.take_space() && !self.is_closed() {
                 return self.unexpected(
-                    "put spaces between terms, and quotes around values with other characters: text=\"a (b)\"",
+                    "put spaces between terms, and quotes around values with special characters: text=\"a (b)\"",
                 );
             }
         }
         if found.terms.is_empty() && found.nth.is_none() {
-            return fail(self.next(), "the selector is empty where a term is expected", EXAMPLE);
+            return fail(self.next(), "a term is missing", EXAMPLE);
         }
         Ok((found, keyed))
     }
@@ -179,7 +179,7 @@ impl<'i> Parser<'i> {
     /// Parses the content of `in(`, which begins at `start`.
     fn inside(&mut self, start: usize, depth: usize) -> Parsed<ParsedTerm> {
         if depth == MAX_DEPTH {
-            let message = format!("`in(` is nested more than {MAX_DEPTH} deep");
+            let message = format!("`in(` is nested more than {MAX_DEPTH} levels deep");
             return fail(start..self.at, message, "name the nearest container only: in(role=dialog)");
         }
         let (found, _) = self.selector(depth + 1)?;
@@ -212,7 +212,7 @@ impl<'i> Parser<'i> {
             Some('\'') => self.unexpected(format!("use double quotes: {key}=\"…\"")),
             Some(c) if is_bare_char(c) => Ok(self.take_while(is_bare_char).to_owned()),
             _ => {
-                let hint = format!("write {key}=\"…\"; quotes also hold an empty value");
+                let hint = format!("write {key}=\"…\"; use empty quotes for an empty value");
                 fail(start..self.at, format!("`{key}` has no value"), hint)
             }
         }
@@ -310,7 +310,7 @@ fn nth(span: Range<usize>, text: &str) -> Parsed<ParsedTerm> {
         Ok(n) if text.bytes().all(|b| b.is_ascii_digit()) => Ok(ParsedTerm::Nth(n)),
         _ => {
             let message = format!("`nth` is {}; it must be 1 or greater", quote(text));
-            fail(span, message, "it counts from 1: role=listitem nth=2 is the second")
+            fail(span, message, "count from 1: role=listitem nth=2 is the second")
         }
     }
 }

@@ -24,7 +24,7 @@ fn golden_files_of_invalid_selectors() {
         let input = input.trim_end_matches('\n');
         let error = input.parse::<Selector>().expect_err("it is in the folder err");
         assert!(!Selector::is_selector(input));
-        let marked = input.get(error.span.clone()).expect("a span of the input on character borders");
+        let marked = input.get(error.span.clone()).expect("a span of the input on character boundaries");
         format!("{error}\nat {:?} {}\nhint: {}\n", error.span, crate::quote(marked), error.hint)
     });
 }

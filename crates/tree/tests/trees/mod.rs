@@ -19,9 +19,9 @@
 //! (`disabled`, `name-from-content`), `key=value` for level, value, tag and [`Attr`]s, or `#n` for
 //! the number of the handle (else lines are numbered as they come; text leaves have no handle
 //! unless given one). `*` after the name adds `name-from-content` and a text leaf with the name. A
-//! page may be `truncated`, and say which handles of its own scope are `hidden=4,5`. Controls are
-//! actionable, text fields editable, boxes checkable, options and tabs selectable by themselves;
-//! `inert` takes that away.
+//! page may be `truncated`, and may list the handles of its own scope that are hidden
+//! (`hidden=4,5`). Controls are actionable, text fields editable, boxes checkable, options and tabs
+//! selectable by default; `inert` turns that off.
 
 use crate::{Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder};
 

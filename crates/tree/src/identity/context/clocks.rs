@@ -58,7 +58,7 @@ pub(super) fn split_at_numbers(text: &str) -> Vec<&str> {
 /// number that differs is part of a time with seconds (`10:30:15`) or counts seconds or minutes
 /// (`892 / 900 s`, `4m 32s`).
 ///
-/// `9:00`, `9 h`, `3 days` and `5 m` may distinguish two records. They count as moving only when a
+/// `9:00`, `9 h`, `3 days` and `5 m` may distinguish two records. They count as ticking only when a
 /// smaller unit follows.
 pub(super) fn is_clock_change(before: &str, now: &str) -> bool {
     if !differ_in_numbers(before, now) {
@@ -286,7 +286,7 @@ mod tests {
         ] {
             assert!(!is_clock_change(was, now), "{was:?} to {now:?}");
         }
-        assert!(!is_clock_change("6 s", "6 s"), "nothing went on");
+        assert!(!is_clock_change("6 s", "6 s"), "nothing changed");
     }
 
     #[test]

@@ -1,9 +1,8 @@
 //! Compares two contexts of one element, then and now.
 //!
-//! A change is something replaced in place. Examples are a text or value that changed in its node,
-//! a node replaced by one of the same shape, a selection that moved, and another URL. Pure
-//! additions and removals are not changes. A node that moved together with its text is not a change
-//! either.
+//! A change is a replacement in place. Examples are a text or value that changed in its node, a
+//! node replaced by one of the same shape, a selection that moved, and another URL. Pure additions
+//! and removals are not changes. A node that moved together with its text is not a change either.
 
 use std::sync::Arc;
 

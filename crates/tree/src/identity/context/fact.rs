@@ -98,7 +98,8 @@ impl FactKey {
     }
 }
 
-/// Returns a nonzero hash of a node's handle, because ids of two documents may be equal.
+/// Returns a nonzero hash of a node's handle, which distinguishes equal ids of two documents; 0
+/// without a handle.
 pub(super) fn handle_hash(node: Option<Handle>) -> u64 {
     node.map_or(0, |handle| nonzero_hash(&handle))
 }

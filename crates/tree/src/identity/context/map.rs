@@ -84,8 +84,8 @@ impl ContextMap {
         self.adopt_segments(&context.segments);
     }
 
-    /// Replaces segments and drops their facts from all others, because nodes become segments and
-    /// stop being segments.
+    /// Replaces segments and drops their facts from all others, because nodes can become segments
+    /// and stop being segments.
     fn adopt_segments(&mut self, shown: &[Arc<Segment>]) {
         let slots: HashSet<Slot> =
             shown.iter().flat_map(|segment| slots(segment)).map(|(slot, _)| slot).collect();

@@ -135,7 +135,7 @@ impl<'r, 't> ContextReader<'r, 't> {
     }
 
     /// Returns the nodes with facts in the context of an element, nearest first, at most `max`. A
-    /// device guards their content until an input has arrived.
+    /// device guards their content until the input has arrived.
     #[must_use]
     pub fn context_nodes(&self, element: NodeId, max: usize) -> Vec<NodeId> {
         let tree = self.records.tree();

@@ -236,7 +236,7 @@ fn map_versions_share_equal_chunks() {
     assert!(second.segments[0] != first.segments[0]);
     let mut third = of("Ada");
     third.share(&first);
-    assert!(Arc::ptr_eq(&third.segments[0], &first.segments[0]), "an equal segment is the same one");
+    assert!(Arc::ptr_eq(&third.segments[0], &first.segments[0]), "equal segments are shared");
 }
 
 #[test]

@@ -25,8 +25,8 @@ pub struct TextChanges {
     pub rerendered: Vec<u64>,
 }
 
-/// Returns the [pattern](super::ContextChange::pattern) of the numbers in a text; `None` if it has
-/// none.
+/// Returns the [pattern](super::ContextChange::pattern) of the numbers in a text; `None` if it
+/// contains none.
 #[must_use]
 pub fn number_pattern(text: NodeRef<'_>) -> Option<u64> {
     let is_text = text.is_text() && contains_number(text.name());

@@ -41,8 +41,8 @@ pub(crate) struct Row {
     pub(crate) values: RowFingerprints,
     /// Texts that are labels of fields in the row, in document order.
     labels: Vec<NodeId>,
-    /// Whether such a label distinguishes the row. A label that all rows have (`Quantity`) does not
-    /// make them a form.
+    /// Whether the label of a field distinguishes the row. A label that all rows have (`Quantity`)
+    /// does not make them a form.
     pub(crate) is_of_form: bool,
 }
 

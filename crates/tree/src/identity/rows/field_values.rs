@@ -1,4 +1,4 @@
-//! Detects rows that moved by their field values, if nothing else distinguishes them.
+//! Detects from their field values that rows moved, if nothing else distinguishes the rows.
 
 use std::sync::Arc;
 

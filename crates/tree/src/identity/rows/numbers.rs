@@ -156,7 +156,7 @@ pub(crate) fn is_numeric_date(word: &str) -> bool {
     })
 }
 
-/// Returns whether a text contains a moving measure: money, a percentage, `2 ×`, `3 comments`,
+/// Returns whether a text contains a changing measure: money, a percentage, `2 ×`, `3 comments`,
 /// `qty`, `5 min ago`.
 fn contains_measure(text: &str) -> bool {
     let head = text.char_indices().nth(400).map_or(text, |(end, _)| &text[..end]);
@@ -323,7 +323,7 @@ mod tests {
             "A/B",
             "x-ray",
         ] {
-            assert!(!is_volatile(text), "{text:?} should tell");
+            assert!(!is_volatile(text), "{text:?} should not be volatile");
         }
     }
 

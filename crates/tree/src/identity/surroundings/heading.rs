@@ -70,7 +70,7 @@ impl HeadingIndex {
     }
 
     /// Returns the ancestors between an element and its heading, nearest first. Without a heading,
-    /// all up to the document.
+    /// returns all ancestors up to the document.
     pub(crate) fn below_heading<'t>(&self, element: NodeRef<'t>) -> impl Iterator<Item = NodeRef<'t>> {
         ancestors_to_document(element).take_while(move |n| self.heading_for(*n, element).is_none())
     }
@@ -167,7 +167,7 @@ fn strip_unsaved_marks(title: &str) -> String {
     words.collect::<Vec<_>>().join(" ")
 }
 
-/// Unsaved marks.
+/// The marks by which editors show unsaved changes.
 const UNSAVED_MARKS: [char; 3] = ['*', '•', '●'];
 
 /// Returns a title without the number of things it names: `Orders (12)` becomes `Orders`. `Order

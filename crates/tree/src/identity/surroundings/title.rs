@@ -3,7 +3,7 @@
 use crate::Handle;
 use crate::identity::fingerprint::Fingerprint;
 
-/// A title as it read, with its node.
+/// The text of a title, with its node.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Title {
     pub(crate) node: Option<Handle>,

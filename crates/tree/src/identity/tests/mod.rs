@@ -1,4 +1,4 @@
-//! Properties of the rule, and the work that it causes.
+//! Properties of the record rule, and the amount of work that it causes.
 
 mod row_part;
 
@@ -44,7 +44,7 @@ fn names(count: std::ops::Range<usize>) -> impl Strategy<Value = Vec<String>> {
         .prop_filter("two names", |names| names.len() > 1)
 }
 
-/// Generates any tree: (depth, role, name, text flags) for each node.
+/// Generates arbitrary trees: (depth, role, name, text flags) for each node.
 fn any_tree() -> impl Strategy<Value = Tree> {
     const ROLES: [Role; 23] = [
         Role::RowHeader,
@@ -129,7 +129,7 @@ proptest! {
         }
     }
 
-    /// A node is never matched in a tree without it, except by one of equal role.
+    /// A node that is missing from a tree is matched only by one with the same role.
     #[test]
     fn content_match_never_changes_role(old in any_tree(), new in any_tree()) {
         let openers = Openers::default();
@@ -295,10 +295,10 @@ fn row_needs_both_numbers_and_header_to_match() {
     let then = table(&[("Ann", 10, &["1", "Swap"]), ("Bob", 20, &["2", "Swap"])]);
     let others = table(&[("Cem", 10, &["1", "Swap"]), ("Dan", 20, &["2", "Swap"])]);
     assert!(is_same(&then, &then, 10, 2));
-    assert!(!is_same(&then, &others, 10, 2), "they are numbered; the people are others");
+    assert!(!is_same(&then, &others, 10, 2), "they are numbered, and the people differ");
     let then = table(&[("first", 10, &["12", "Order"]), ("second", 20, &["7", "Order"])]);
     let next = table(&[("first", 10, &["31", "Order"]), ("second", 20, &["5", "Order"])]);
-    assert!(!is_same(&then, &next, 10, 2), "the next page, whose first is another one");
+    assert!(!is_same(&then, &next, 10, 2), "the next page, whose first row is another record");
 }
 
 #[test]
@@ -403,7 +403,7 @@ fn window_without_headings_is_identified_by_labels() {
     assert!(saved("(a.txt)", "a.txt") && saved("a.txt* - Edit", "a.txt - Edit"), "not saved, either");
     assert!(
         saved("(a.txt)", "b.txt") && saved("a.txt* - Edit", "b.txt - Edit"),
-        "told of, and no other button"
+        "reported, and the same button"
     );
     assert!(judge("Orders (2)", &labels("Order Anna", "Tea for three")).is_same(), "half of it stays");
     assert!(judge("Bruno", &anna).is_same(), "another title");
@@ -414,7 +414,7 @@ fn window_without_headings_is_identified_by_labels() {
     assert!(another("*Anna (2)").is_same() && !another("Bruno").is_same(), "another window");
     let named = |then: &str, now: &str| in_windows(&window(then, ""), &window(now, "")).is_same();
     assert!(named("", "Anna") && named("Anna", "") && named("Anna", "Bruno"), "the window itself");
-    // If its title is also a label.
+    // The title of the window is also a label.
     let titled = |title: &str| window(title, &format!("    text \"{title}\" #3\n"));
     assert!(in_windows(&titled("Draft"), &titled("*Draft")).is_same());
     assert!(in_windows(&titled("Draft •"), &titled("Draft")).is_same());

@@ -111,7 +111,7 @@ fn context_handles_include_the_reported_heading() {
     let asked = |tree: &Tree| Records::new(tree, &openers).meaning(called(tree, "Edit")).context_handles();
     let heading = called(&anna, "Anna");
     assert!(asked(&anna).contains(&anna.node(heading).handle().unwrap()));
-    // The frame of the page is not below it.
+    // The frame of the page is not below the heading.
     let framed = tree(&format!(
         "page \"App\" http://app.test/ scope=1\n  navigation #2\n    {}\n  main #20\n    heading \"Anna\"* level=1 #3",
         ADDRESSES.replace('\n', "\n    ")
@@ -152,7 +152,7 @@ fn heading_in_sibling_wrapper_is_above_toolbars() {
         assert!(!holds(&headed(heading), "Invoice 1041", "Invoice 1042", "Delete"), "{heading}");
         assert!(holds(&headed(heading), "Invoice 1041", "Invoice 1041", "Delete"), "{heading}");
     }
-    // If the title has a button next to it, as the other headings do.
+    // The title has a button next to it, as the other headings do.
     let with_buttons = headed("level=1").replace(" #4\n", " #4\n      button \"Back\"* #7\n");
     let with_buttons = with_buttons.replace(" #6\n", " #6\n      button \"Add\"* #8\n");
     assert!(!holds(&with_buttons, "Invoice 1041", "Invoice 1042", "Delete"));
@@ -264,7 +264,7 @@ fn dialog_tab_pages_do_not_identify_sibling_toolbars() {
     assert!(holds(&dialog(pages), "General", "Looks", "Cancel"));
     let beside = format!("text \"{{}}\" #6\n{}", pages.replace("{}", "General"));
     assert!(!holds(&dialog(&beside), "Order Anna", "Order Bruno", "Cancel"));
-    // On the page, the result differs.
+    // On the tab page itself, the result differs.
     let on_page = dialog(&format!(
         "{pages}\n  generic #30\n    button \"Reset\"* #31\n    button \"Try\"* #32\n  \
                                    generic #33\n    button \"Help\"* #34"

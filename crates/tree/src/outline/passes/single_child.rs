@@ -16,7 +16,7 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
             if plain && wraps {
                 draft.fold(node);
             }
-            // Nothing to read and nothing inside.
+            // There is nothing to read and nothing inside.
             if plain && node.role().is_hollow() && line.children == 0 {
                 draft.drop(node);
             }

@@ -107,7 +107,8 @@ impl Ablation {
         !matches!(self.how, How::Openers)
     }
 
-    /// Returns whether an issued meaning still applies to a node, or what no longer does.
+    /// Checks that an issued meaning still applies to a node. The error names what no longer
+    /// applies.
     pub fn judge(&self, records: &Records<'_>, issued: &Meaning, node: NodeId) -> Result<(), String> {
         let passed_over = |clause: Clause| match self.how {
             How::Difference(is_passed_over) => is_passed_over(issued, clause),
@@ -188,7 +189,7 @@ fn without_keys(tree: &Tree, draft: &mut Draft<'_>) {
     draft.attrs.retain(|(attr, value)| !is_key(*attr) || *attr == Attr::Id && is_referred_to(value));
 }
 
-/// Adds a second number to a key, which hides that it counts.
+/// Adds a second number to a key, which hides that the key counts up.
 fn with_keys_out_of_step(_: &Tree, draft: &mut Draft<'_>) {
     for (attr, value) in &mut draft.attrs {
         if is_key(*attr) && value.contains(|c: char| c.is_ascii_digit()) {
@@ -209,7 +210,7 @@ fn with_letters_for_digits(_: &Tree, draft: &mut Draft<'_>) {
     }
 }
 
-/// Makes siblings dissimilar, so that no button is a card.
+/// Makes siblings dissimilar, and keeps buttons from counting as cards.
 fn without_repetition(_: &Tree, draft: &mut Draft<'_>) {
     let is_control = |n: &NodeRef<'_>| n.is(States::ACTIONABLE) || n.role() == Role::Heading;
     if draft.role == Role::Button && draft.node.subtree().filter(is_control).count() > 1 {
@@ -219,7 +220,7 @@ fn without_repetition(_: &Tree, draft: &mut Draft<'_>) {
     draft.attrs.push((Attr::Class, format!("only-{}", draft.node.id().0).into()));
 }
 
-/// Makes a title that is only a number insignificant.
+/// Replaces group titles with a number, which makes them insignificant.
 fn without_group_titles(_: &Tree, draft: &mut Draft<'_>) {
     use Role::{Article, Form, Group, RadioGroup, Region};
     if matches!(draft.role, Article | Form | Group | RadioGroup | Region) && !draft.name.is_empty() {

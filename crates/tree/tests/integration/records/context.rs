@@ -61,7 +61,7 @@ fn page(records: &Records<'_>, node: NodeRef<'_>) -> bool {
     node.role() == Role::Document || records.is_list_row(node)
 }
 
-/// How it is determined what changes by itself.
+/// How to determine what changes by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Volatility {
     /// From its text: numbers, times, amounts.
@@ -92,8 +92,8 @@ impl Outcome {
     }
 }
 
-/// Measures one recording under one rule. The client read the first capture, is notified of what
-/// its own actions replaced, and of nothing else.
+/// Measures one recording under one rule. The client has read the first capture. It is notified of
+/// what its own actions replaced, and of nothing else.
 pub fn measure(case: &Case, segments: Segments, volatility: Volatility, without: Ablation) -> Outcome {
     let [trees, whole] = [without, WHOLE].map(|rule| replay::trees(case, rule));
     let openers = replay::openers(case, &trees, without);
@@ -214,7 +214,7 @@ pub fn table(gauntlet: &[Case], situations: &[Case], flows: &[Case]) -> String {
         for volatility in VOLATILITIES {
             let [g, s, f] =
                 [gauntlet, situations, flows].map(|cases| total(cases, segments, volatility, WHOLE));
-            println!("{name}: told in ordinary flows: {:#?}", f.notices);
+            println!("{name}: notices in ordinary flows: {:#?}", f.notices);
             writeln!(
                 text,
                 "| {name} | {} | {} | {} | {:.1} |",

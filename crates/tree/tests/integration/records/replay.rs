@@ -41,7 +41,7 @@ pub struct Judged {
 
 pub struct Entry {
     pub issued: Meaning,
-    /// Where it was last seen: the capture and the node.
+    /// Where the element was last seen: the capture and the node.
     pub seen: (usize, NodeId),
 }
 
