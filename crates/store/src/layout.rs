@@ -54,7 +54,8 @@ pub(crate) fn sessions(state_dir: &Path) -> PathBuf {
     state_dir.join("sessions")
 }
 
-/// Returns the path of the file with an agent's read positions, which is named after its id.
+/// Returns the path of the file that holds an agent's read positions. The file is named after the
+/// agent's id.
 pub(crate) fn cursors(state_dir: &Path, agent: &str) -> PathBuf {
     use std::fmt::Write as _;
     let mut name = String::with_capacity(agent.len() + 5);

@@ -9,7 +9,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use stickpin_session::log::{Located, Records, SessionMeta, last_commit};
 
-/// A problem with a session that a list of sessions shows.
+/// A problem with a session, as shown in lists of sessions.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Diagnostic {
     /// The metadata could not be read. Its previous version and the log were used instead.
@@ -41,7 +41,7 @@ impl Diagnostic {
     }
 }
 
-/// The number of bytes that are first read from the end of a segment.
+/// The number of bytes that are read first from the end of a segment.
 const CHUNK: u64 = 64 * 1024;
 
 /// The fields of the metadata that all versions have.

@@ -235,7 +235,7 @@ impl SessionLog {
     }
 
     /// Returns at most `limit` records with a `seq` above `after`, oldest first: from memory if
-    /// this process wrote them recently, else from disk.
+    /// this process wrote them recently, otherwise from disk.
     ///
     /// # Errors
     /// Returns an error if the log cannot be read or is damaged.
@@ -275,7 +275,7 @@ pub fn note_damage(log: &SessionLog, found: &StoreError) {
 }
 
 /// Visits records of an open log with a `seq` above `after`, oldest first, until `visit` breaks:
-/// from memory if this process wrote them recently, else from disk.
+/// from memory if this process wrote them recently, otherwise from disk.
 ///
 /// # Errors
 /// Returns an error if the log cannot be read or is damaged.

@@ -160,7 +160,7 @@ impl SessionLog {
         self.begin_segment(&origin, start)
     }
 
-    /// Stores the metadata, after all records folded into it are on disk.
+    /// Stores the metadata once all records folded into it are on disk.
     ///
     /// # Errors
     /// Returns an error if the metadata cannot be written.

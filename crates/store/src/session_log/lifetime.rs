@@ -1,4 +1,4 @@
-//! The lifetimes of a session: creating, restarting and adopting one.
+//! The lifetimes of a session: creating, restarting and adopting a session.
 
 use super::{FoundDamage, Origin, SessionLog};
 use crate::error::{Result, StoreError};
@@ -183,7 +183,7 @@ impl SessionLog {
 fn sync_names(files: &dyn Files, root: &std::path::Path) -> Result<()> {
     for dir in root.ancestors().take(3) {
         match files.sync_dir(dir) {
-            // The path of the state directory may be empty, which cannot be opened.
+            // The path of the state directory may be empty, and an empty path cannot be opened.
             Err(e) if e.kind() == ErrorKind::NotFound => {}
             synced => synced.map_err(|e| StoreError::io("sync", dir, e))?,
         }

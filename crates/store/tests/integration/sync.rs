@@ -114,7 +114,7 @@ fn commands_and_messages_sync_nothing_and_turns_sync_all_before_them() {
     assert_eq!((syncs() - before, log.is_synced()), (3, true));
 }
 
-/// `record stop` promises that each recorded command is on disk before its answer.
+/// `record stop` promises that each recorded command is on disk before its response.
 #[test]
 fn recorded_commands_are_on_disk_before_their_answer() {
     let (store, counts) = counted(MemoryFiles::default());
