@@ -272,7 +272,7 @@ impl Coordinator {
 
     /// Revokes a lifetime whose app could not be started. Returns the session to its previous
     /// state, except for the numbers of the lifetime and of a turn that the opener was given;
-    /// `before` is its metadata in that state. A session that did not exist then is removed.
+    /// `before` is its metadata in that state. A session that did not exist before is removed.
     ///
     /// # Errors
     /// Returns errors of the log.

@@ -47,7 +47,7 @@ pub struct Spawn {
 pub struct Spawned {
     /// The name of the child.
     pub child: String,
-    /// The session whose device it drives.
+    /// The session whose device the child drives.
     pub device: String,
     /// The loan that gives the child its scope.
     pub loan_id: LoanId,

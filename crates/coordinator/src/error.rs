@@ -138,7 +138,7 @@ pub(crate) fn of_scope(e: ScopeError) -> Error {
     Error::new(code, e.to_string()).details(details).caused_by(e)
 }
 
-/// Converts a refusal because of scope, with the rule that caused it.
+/// Converts a denial of scope, with the rule that caused it.
 fn of_denial(target: &TargetId, cause: &Denial, e: &ScopeError) -> Error {
     let (hint, details) = match cause {
         Denial::NotAllowed => (

@@ -85,13 +85,13 @@ pub struct ListedSession {
     /// The holder of the turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnSummary>,
-    /// The parent session whose app it shares.
+    /// The parent session whose app the session shares.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub parent: Option<String>,
-    /// The child sessions that it spawned.
+    /// The child sessions that the session spawned.
     #[serde(default, skip_serializing_if = "ListedChildren::is_empty")]
     pub children: ListedChildren,
-    /// The rules of the scope that it has lent to its children.
+    /// The rules of the scope that the session has lent to its children.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub scope_delegated: Vec<String>,
     /// The peer sessions.
@@ -182,8 +182,8 @@ impl ReadBefore {
 }
 
 impl Coordinator {
-    /// Returns the sessions that `who` is a member of, their children and peers; for a person also
-    /// those in `open`; with `all` also the others, including closed ones. Reads no log.
+    /// Returns the sessions that `who` is a member of, their children and peers. For a person, also
+    /// returns those in `open`; with `all`, also the others, including closed ones. Reads no log.
     ///
     /// # Errors
     /// Returns `IO` when the folder of the sessions cannot be read. A problem with a single session

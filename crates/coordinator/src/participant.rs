@@ -67,7 +67,7 @@ impl Participant {
     }
 }
 
-/// How many connections each agent has to the host.
+/// The number of connections of each agent to the host.
 #[derive(Debug, Default)]
 pub(crate) struct Connections(Mutex<BTreeMap<AgentId, usize>>);
 

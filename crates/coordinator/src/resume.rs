@@ -41,7 +41,7 @@ fn due(meta: &SessionMeta) -> Option<Due> {
 /// What a host that ends would leave to the next one, by session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Unfinished {
-    /// The turns that agents asked for and still own.
+    /// The turns that agents requested and still own.
     pub turns: Vec<(String, AgentId)>,
     /// The sessions in which a command runs.
     pub commands: Vec<String>,
@@ -90,7 +90,7 @@ pub fn store_deadlines(coordinator: &Coordinator) {
     }
 }
 
-/// Loads the sessions in which something was going on when the last host ended: a turn that is
+/// Loads the sessions in which something was unfinished when the last host ended: a turn that is
 /// owned or reserved, a loan, a child, an open device, or a command without an end. From here on,
 /// the guardian maintains them, even if nobody uses them. The other sessions are loaded on first
 /// use. Returns the number of loaded sessions.

@@ -177,7 +177,7 @@ impl SessionAuthority {
         self.feed.subscribe()
     }
 
-    /// Returns records with a `seq` above `after`, oldest first and at most `limit`.
+    /// Returns at most `limit` records with a `seq` above `after`, oldest first.
     ///
     /// # Errors
     /// Returns `LOG_CORRUPT` and other errors of reading the log.
@@ -273,7 +273,8 @@ impl State {
             return;
         };
         seen.anchor = Some(anchor.clone());
-        // The next host must not consider an owner gone because its harness has a new process.
+        // The next host must not consider an owner gone merely because its harness has a new
+        // process.
         let is_first = self.member(&who.agent).is_some_and(|member| member.anchor.is_none());
         let change = Amendment::Anchor { agent: who.agent.clone(), anchor: anchor.clone() };
         self.log.amend(change);

@@ -94,7 +94,7 @@ impl EventQuery {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EventsOfAll {
-    /// The events, those of one session in order, oldest first.
+    /// The events by time, oldest first. Events of one session keep their order.
     pub events: Vec<Event>,
     /// The last examined record of each session, by session name.
     pub cursors: BTreeMap<String, u64>,

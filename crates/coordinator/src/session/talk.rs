@@ -114,7 +114,8 @@ impl Talk<'_> {
         })
     }
 
-    /// Adds a note, optionally about a turn. Returns the number and the record of the note.
+    /// Adds a note, optionally about a turn. Returns the number of the note and the `seq` of its
+    /// record.
     ///
     /// # Errors
     /// Returns the errors of [`Self::send`] with `BODY_TOO_LARGE` in place of `MESSAGE_TOO_LARGE`,

@@ -22,7 +22,7 @@ pub struct WaitOptions {
     pub park: bool,
     /// Whether to claim the turn only while another driver is a member.
     pub no_solo: bool,
-    /// Whether to return also when a record concerns the agent.
+    /// Whether to also return when a record concerns the agent.
     pub events: bool,
     /// The record after which events are read. By default, reading begins after the last event that
     /// the agent read, or after it joined.
@@ -61,7 +61,7 @@ impl Drop for Registered<'_> {
 }
 
 impl SessionAuthority {
-    /// Waits until the caller holds the turn, may take it, or the wait times out.
+    /// Waits until the caller holds the turn or may take it, or until the wait times out.
     ///
     /// # Errors
     /// Returns `DUPLICATE_LISTENER` while another wait of the agent is connected,

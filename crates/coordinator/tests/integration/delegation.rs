@@ -468,7 +468,7 @@ async fn loans_end_leaf_first_when_their_time_is_over_or_their_lender_closes() {
     }
 }
 
-/// Otherwise a session would have two scopes, one of its own and one that it borrowed.
+/// With an app of its own, the child would have two scopes: its own and a borrowed one.
 #[tokio::test(start_paused = true)]
 async fn child_opens_no_app_of_its_own() {
     let world = World::new();
@@ -697,7 +697,7 @@ async fn device_is_administered_by_the_session_that_has_admin() {
     assert_eq!(more.map(drop).map_err(|e| e.code), DENIED);
     assert_eq!(policy(&person), Ok(()), "a person decides");
     loans.administer(&shop, &bob, None).unwrap();
-    // Until the owner of the implicit turn counts as idle.
+    // Wait until the owner of the implicit turn counts as idle.
     tokio::time::sleep(Duration::from_secs(6)).await;
     assert_eq!(close(&bob, false).await, Ok(()), "it acts for the child, which borrowed `admin`");
 

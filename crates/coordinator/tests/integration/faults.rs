@@ -92,7 +92,7 @@ async fn session_in_use_outlives_its_metadata() {
     assert_eq!(shop.meta().turn.turn_id, turn.turn_id, "the turn goes on");
 }
 
-/// Faults 16 and 17: the wall clock is set, or the machine sleeps, which its monotonic clock does
+/// Faults 16 and 17: the wall clock is set, or the machine sleeps, which the monotonic clock does
 /// not count. Deadlines and the order of records do not change.
 #[tokio::test(start_paused = true)]
 async fn jumps_of_the_wall_clock_change_no_owner() {

@@ -167,7 +167,7 @@ fn one_of_many_agents_that_claim_under_load_gets_each_turn() {
             assert_eq!(turn, last + 1, "round {round}");
             for (_, reply) in replies.iter().filter(|(n, _)| *n != winner) {
                 let TurnReply::NotYet(not_yet) = reply else { panic!("round {round}: {reply:?}") };
-                // A claim that came before the winner's names nobody.
+                // The answer to a claim that came before the winner's names no owner.
                 let owner = not_yet.owner.as_ref();
                 assert!(owner.is_none_or(|owner| *owner == agents[winner].agent), "round {round}: {owner:?}");
             }

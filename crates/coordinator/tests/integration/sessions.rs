@@ -126,7 +126,7 @@ async fn session_whose_device_ended_with_its_host_is_interrupted_until_it_is_res
     assert!(verified.findings.is_empty(), "{:?}", verified.findings);
 }
 
-/// Fault 40: the owner of the turn keeps it although its app was lost.
+/// Fault 40: the owner of the turn keeps it although the app was lost.
 #[tokio::test(start_paused = true)]
 async fn restoring_keeps_the_turn_and_grants_none() {
     let mut world = World::new();
