@@ -1,9 +1,9 @@
 //! The state of one session: lifetime, generations, the ref table, standing.
 //!
-//! Captured trees go in, refs come out. [`Session::replace_tree`] is the only function that stores
-//! a tree: it advances the generation, finds the elements of the ref table in the new tree, and
-//! records which refs ended. [`Session::resolve`] determines the standing of a ref, once for every
-//! consumer.
+//! Captured trees go in and refs come out. [`Session::replace_tree`] is the only function that
+//! stores a tree: it advances the generation, finds the elements of the ref table in the new tree,
+//! and records which refs ended. [`Session::resolve`] determines the standing of a ref, once for
+//! every consumer.
 //!
 //! ```
 //! use stickpin_refs::{Generation, RefToken};
@@ -40,8 +40,8 @@
 //! assert!(resolved.warning.unwrap().contains("The tree changed since @e1 was issued"));
 //! ```
 //!
-//! Invariants: no other module can build or change this state. A ref never denotes two elements,
-//! nor two meanings, except that its client's own action may increment numbers, which the receipt
+//! Invariants: no other module can build or change this state. A ref never denotes two elements or
+//! two meanings, except that its client's own action may increment numbers, which the receipt
 //! reports. This crate knows no device, clock, file or source of randomness.
 
 pub mod agent;

@@ -29,7 +29,7 @@
 //! let mut bytes = Vec::new();
 //! log::encode(&record, &mut bytes).unwrap();
 //!
-//! // A crash cut the next record: what precedes it is committed, the rest is a torn tail.
+//! // A crash cut the next record: what precedes it is committed, and the rest is a torn tail.
 //! let committed = bytes.len();
 //! bytes.extend_from_within(..40);
 //! let mut records = Records::new(&bytes);

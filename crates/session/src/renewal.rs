@@ -19,8 +19,8 @@ pub struct BaseTree {
 
 impl Session {
     /// Returns the tree from which a diff for this client starts: generation `since` (sent by
-    /// clients that pin), else the client's last full read or renewal. `None` if that tree is no
-    /// longer kept; a diff from another tree renews nothing.
+    /// clients that pin), otherwise the client's last full read or renewal. `None` if that tree is
+    /// no longer kept; a diff from another tree renews nothing.
     #[must_use]
     pub fn base(&self, client: &ClientId, since: Option<Generation>) -> Option<BaseTree> {
         let generation = since.or_else(|| self.clients.base(client))?;
@@ -44,7 +44,7 @@ impl Session {
     }
 
     /// Records that this client was informed of the effects of its actions up to the stored tree,
-    /// or how to read those that did not fit. The next action need not repeat them.
+    /// or of how to read those that did not fit. The next action need not repeat them.
     pub fn mark_effects_shown(&mut self, client: &ClientId) {
         if let Some(generation) = self.generation() {
             self.clients.set_effects_shown(client, generation);

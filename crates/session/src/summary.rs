@@ -16,7 +16,7 @@ const MAX_NAME_CHARS: usize = 30;
 
 /// Summarizes the input of a call: `target="@e3", count=2`.
 ///
-/// Values have at most 40 characters, the summary has at most 80. A cut value ends in `…`, inside
+/// Values have at most 40 characters, and the summary at most 80. A cut value ends in `…`, inside
 /// its quotes if it has any, and `… +N` counts the omitted pairs. Secrets are masked and unsafe
 /// characters escaped.
 #[must_use]

@@ -6,8 +6,8 @@
 //! itself.
 //!
 //! - A number that changed by itself twice is a ticker.
-//! - Numbers of one [pattern](ContextChange::pattern) are tickers once they re-rendered twice, or
-//!   once a client was notified of them twice. For percentages and prices, one report suffices.
+//! - Numbers of one [pattern](ContextChange::pattern) are tickers once they were re-rendered twice,
+//!   or once a client was notified of them twice. For percentages and prices, one notice suffices.
 //! - Changed words may belong to another record, however often they change. Only a text that names
 //!   a state (`per second, rising`) and returned to an earlier state without an action is expected
 //!   to do so again.
@@ -30,7 +30,7 @@ const MAX_STATES: usize = 4;
 #[derive(Debug, Default)]
 pub(crate) struct Tickers {
     changed: HashMap<FactKey, u8>,
-    /// Per pattern, how often clients were notified of it or its numbers re-rendered.
+    /// Per pattern, how often clients were notified of it or its numbers were re-rendered.
     reported: HashMap<u64, u8>,
     /// The states that texts named as they changed by themselves, and whether a state returned.
     states: HashMap<FactKey, NamedStates>,

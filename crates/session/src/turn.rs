@@ -1,4 +1,4 @@
-//! The rules of who may change a session: turns, members and lent scope.
+//! The rules for who may change a session: turns, members and lent scope.
 
 pub mod deadlines;
 mod delegation;

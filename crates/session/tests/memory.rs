@@ -1,6 +1,6 @@
 //! Measures, with a counting allocator, the memory for what clients were shown if each of many
 //! clients was shown a different version of a large page. This is the only test of its program,
-//! because any other test would be counted, too.
+//! because the memory of any other test would be counted as well.
 
 use peak_alloc::PeakAlloc;
 use std::sync::{Arc, Weak};
@@ -19,8 +19,8 @@ fn node(role: Role, name: &str, id: u64) -> NodeSpec<'_> {
     NodeSpec { role: Some(role), name, id, tag: "p", ..NodeSpec::default() }
 }
 
-/// Returns a version of a page that is one large segment: one text in a hundred differs from all
-/// other versions.
+/// Returns a version of a page that is one large segment: one text in a hundred differs from its
+/// counterparts in all other versions.
 fn page(version: u64) -> Tree {
     let mut b = TreeBuilder::new(IdentityGrade::NeverReused);
     let doc =
@@ -131,7 +131,7 @@ fn views_of_ten_clients_take_at_most_30_megabytes() {
     println!("{told} bytes after telling");
     assert!(told <= BAR, "{told} bytes of what was shown and told");
 
-    // Each client performs an action of its own, which changes another one in a hundred texts.
+    // Each client performs an action of its own, which changes a different one in a hundred texts.
     for (client, version) in clients.iter().zip(CLIENTS + 2..) {
         let before = session.tree().unwrap().clone();
         session.replace_tree(page(version), Origin::Snapshot);

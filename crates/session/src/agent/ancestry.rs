@@ -10,7 +10,7 @@ const MAX_STEPS: usize = 20;
 pub struct Process {
     /// Process id.
     pub pid: u32,
-    /// Start time in the kernel's unit: on Linux field 22 of `/proc/PID/stat`.
+    /// Start time in the kernel's unit: on Linux, field 22 of `/proc/PID/stat`.
     pub start: u64,
     /// Command line; the first word is the executable.
     pub args: Vec<String>,

@@ -40,7 +40,7 @@ impl LinkCodes {
         })
         .take(LENGTH)
         .collect();
-        // An unused code belongs to the agent that received it last.
+        // An agent has at most one code, and a code belongs to the agent that received it last.
         self.codes.retain(|issued| issued.until_ms > now_ms && issued.agent != *agent && issued.code != code);
         let until_ms = now_ms.saturating_add(Self::TTL_MS);
         self.codes.push(Issued { code: code.clone(), agent: agent.clone(), until_ms });

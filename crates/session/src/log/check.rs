@@ -83,7 +83,7 @@ fn is_same(before: &TurnState, after: &TurnState) -> bool {
     grant(before) == grant(after)
 }
 
-/// Checks the skip of turn numbers by a repair.
+/// Checks the turn after a repair that skips turn numbers: it must be idle with a higher number.
 fn skip(kind: &'static str, before: &TurnState, after: &TurnState) -> Result<(), Illegal> {
     if after.state != TurnPhase::Idle {
         return Err(Illegal::Transition { kind, before: before.state, after: after.state });

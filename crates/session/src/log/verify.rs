@@ -39,7 +39,8 @@ pub enum Finding {
         /// The id in the record.
         id: CommandId,
     },
-    /// A command has no end, not even as interrupted, although a new lifetime began after it.
+    /// A command has no end, not even as an interrupted one, although a new lifetime began after
+    /// it.
     #[error("command {id} never ended")]
     NeverEnded {
         /// The id of the command.

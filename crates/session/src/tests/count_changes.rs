@@ -9,7 +9,7 @@ fn cart(count: &str, name: &str) -> String {
     )
 }
 
-/// Shows the cart to `client`, whose action then turns it into another one.
+/// Shows the cart to `client`, whose action then turns the page into `then`.
 fn act(b: &mut Bench, client: &ClientId, then: &str, stored: bool) -> Vec<Ref> {
     let refs = b.show(&me(), &cart("2", "Green tea"));
     b.session.mark_read_in_full(client);

@@ -36,8 +36,7 @@ fn complete_diff_renews_unlisted_refs() {
 fn ref_received_before_base_is_not_renewed() {
     let mut b = Bench::new("never-reused");
     let save = b.show(&me(), A)[0];
-    // A scoped snapshot shows something else; a later full read does not show Save (another surface
-    // of the list).
+    // The full read of `B` becomes the base but does not issue Save again.
     b.capture(B);
     b.session.mark_read_in_full(&me());
     let open = b.issue(&me(), 7);

@@ -198,8 +198,8 @@ impl ScopeRule {
     }
 
     /// Returns whether everything that this rule permits is permitted by one of these rules, which
-    /// may differ for each verb and each value of a limit. What a rule does not limit has endless
-    /// values, so only one rule without that limit can cover it.
+    /// may differ for each verb and each value of a limit. What a rule does not limit has
+    /// infinitely many values, so only a rule without that limit can cover it.
     fn is_covered_by(&self, rules: &[Self]) -> bool {
         if rules.iter().any(|rule| rule.covers(self)) {
             return true;
@@ -314,8 +314,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Returns why a session does not have the scope: a denial of its own or of a lender, else that
-    /// nothing allows it.
+    /// Returns why a session does not have the scope: a denial of its own or of a lender;
+    /// otherwise, the fact that nothing allows the action.
     fn denial(&self, session: &str, verb: Verb, target: &TargetId, facts: &Facts) -> Denial {
         let own = self.sessions.get(session).map_or(&[][..], |own| own.scope.deny.as_slice());
         if let Some(rule) = own.iter().find(|rule| rule.may_concern(verb, target, facts)) {

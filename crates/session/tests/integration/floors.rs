@@ -1,4 +1,4 @@
-//! The structure of the crate: import cycles, types and folders stay small.
+//! The structure of the crate: its import cycles, types and folders stay small.
 
 #[path = "../../../testkit/src/floors.rs"]
 mod graph;

@@ -51,7 +51,8 @@ fn every_broken_rule_is_found() {
         r[5].kind = Kind::ContextCleared(crate::log::ContextCleared { context: "main".into(), upto_seq: 0 })
     });
     assert_eq!(found, Finding::NeverEnded { id: crate::log::CommandId::new(5) });
-    // A command in a turn that does not exist, and an end in a turn other than that of its begin.
+    // A command in a turn that does not exist, and a `command_end` in a turn other than that of its
+    // `command_begin`.
     assert_eq!(broken(|r| r[4].turn_id = 2), Finding::Turn { seq: 5, expected: 1, found: 2 });
     assert_eq!(broken(|r| r[5].turn_id = 0), Finding::Turn { seq: 6, expected: 1, found: 0 });
     let late = broken(|r| {

@@ -313,7 +313,8 @@ proptest! {
                             .collect();
                         prop_assert!(holders.len() <= 1, "{verb:?} {on} {origin}: {holders:?}");
                         let denied = verb == Verb::Act && origin == ORIGINS[2];
-                        // The denial of `s0` applies to itself and to everyone who borrows from it.
+                        // The denial of `s0` applies to `s0` itself and to every session that
+                        // borrows from it.
                         if denied && on.as_str() == "t0" {
                             prop_assert_eq!(holders.len(), 0);
                         } else if !passive && !denied {
