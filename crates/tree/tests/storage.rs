@@ -1,5 +1,5 @@
 //! Measures the memory of a large tree with a counting allocator. This is the only test of its
-//! program, because any other test would be counted, too.
+//! program, because the memory of any other test would be counted as well.
 
 use peak_alloc::PeakAlloc;
 use stickpin_tree::testing;

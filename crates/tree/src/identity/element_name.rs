@@ -1,5 +1,6 @@
-//! Names without counts: `Cart (1)` and `Cart (2)`, `show 1 item` and `show 7 items`, or a button
-//! with and without a badge, are the same button. The numbers are compared as part of the context.
+//! Names without counts. Each of these pairs stands for one button: `show 1 item` and `show 7
+//! items`, `Cart (1)` and `Cart (2)`, a name with and without a badge. The numbers are compared as
+//! part of the context.
 
 use crate::identity::rows::numbers::is_plural;
 use crate::identity::rows::numbers::{is_count, without_counts};

@@ -63,7 +63,7 @@ impl Openers {
         self.last = Some(opener);
     }
 
-    /// Updates the popups from a complete capture: new popups belong to the last action, popups
+    /// Updates the popups from a complete capture: new popups belong to the last action, and popups
     /// that are gone are forgotten.
     pub fn observe(&mut self, tree: &Tree) {
         let mut popups = HashMap::new();

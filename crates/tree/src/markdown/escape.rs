@@ -1,6 +1,6 @@
 //! Escapes text of an app so that it stays text in Markdown. The text cannot form headings, links,
-//! tables, code or HTML, nor imitate our own lines. Follows CommonMark 0.31, 2.4 "Backslash
-//! escapes", and the GFM extensions.
+//! tables, code or HTML, nor imitate the lines of this module. Follows CommonMark 0.31, 2.4
+//! "Backslash escapes", and the GFM extensions.
 
 use crate::model::escape::{escape, is_unsafe, percent_encode};
 
@@ -30,7 +30,7 @@ pub(super) fn escape_text(said: &str) -> String {
         out.push(c);
         before = c;
     }
-    // Do this last: our escapes of terminal controls begin with a backslash.
+    // Do this last: the escapes of terminal controls begin with a backslash.
     escape(&out, usize::MAX)
 }
 

@@ -2,7 +2,8 @@
 //!
 //! Links are numbered in page order and listed once at the end. Controls are in brackets, in the
 //! words of a snapshot. A tree contains no secrets. Text of the app is escaped and stays text:
-//! headings, lists, tables, the list of links, and lines that begin with `[…` are always ours.
+//! headings, lists, tables, the list of links, and lines that begin with `[…` are always written by
+//! this module.
 
 mod escape;
 mod inline;
@@ -171,7 +172,7 @@ impl Markdown {
             let size = self.size(&rows[..middle]) + self.note(rows, middle, total).len() + 2;
             if size <= max_bytes { fits = middle } else { too_many = middle }
         }
-        // A heading with nothing below it is left out, too.
+        // A heading with nothing below it is omitted as well.
         while let Some(last) = last_nonempty(&rows[..fits]).filter(|&at| rows[at].heading.is_some()) {
             fits = last;
         }

@@ -107,8 +107,8 @@ fn missing_section_error_lists_nearest_headings() {
     assert_eq!(near.len(), 2);
 }
 
-/// Returns whether a line is one of ours that an app must not be able to write: everything that
-/// would be read as structure.
+/// Returns whether a line is one that an app must not be able to write: everything that would be
+/// read as structure.
 fn is_ours(line: &str) -> bool {
     let line = line.trim_start_matches("  ");
     ["# ", "- ", "> ", "|", "```", "---", "[", ": ", "1. ", "<a", "</", "<!", "* "]

@@ -30,7 +30,8 @@ pub struct NodeSpec<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeError {
-    /// The first node is not a document, or a node is more than one level deeper than the last.
+    /// The first node is not a document, or a node is more than one level deeper than the previous
+    /// one.
     #[error("node {node} is at depth {depth}, which no node before it allows")]
     Depth {
         /// The position of the node.
@@ -115,7 +116,7 @@ impl TreeBuilder {
         self.tree.nodes.len()
     }
 
-    /// Returns whether no node was pushed yet.
+    /// Returns whether no node has been pushed yet.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.len() == 0
@@ -125,7 +126,7 @@ impl TreeBuilder {
     /// it.
     ///
     /// # Errors
-    /// Returns [`TreeError::Depth`] when the depth does not fit, [`TreeError::TooLarge`] when a
+    /// Returns [`TreeError::Depth`] if the depth does not fit, and [`TreeError::TooLarge`] if a
     /// limit is exceeded.
     pub fn document(&mut self, depth: usize, document: Document, id: u64) -> Result<NodeId, TreeError> {
         let index = u16::try_from(self.tree.documents.len()).map_err(|_| TreeError::TooLarge("documents"))?;
@@ -138,7 +139,7 @@ impl TreeBuilder {
     /// Pushes an element or a text leaf. Depth 1 is directly below the root.
     ///
     /// # Errors
-    /// Returns [`TreeError::Depth`] when the depth does not fit, [`TreeError::TooLarge`] when a
+    /// Returns [`TreeError::Depth`] if the depth does not fit, and [`TreeError::TooLarge`] if a
     /// limit is exceeded.
     pub fn node(&mut self, depth: usize, spec: NodeSpec<'_>) -> Result<NodeId, TreeError> {
         self.push(depth, spec, None)

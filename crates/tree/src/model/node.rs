@@ -194,7 +194,7 @@ pub enum Attr {
     /// The text of the item that `aria-activedescendant` refers to.
     ActiveDescendant,
     /// Marks the chosen item of a list whose role has no state for it: `true` if ARIA attributes
-    /// mark it, else the word in its class (`active`, `selected`, `sel`, `current`).
+    /// mark it, otherwise the word in its class (`active`, `selected`, `sel`, `current`).
     Chosen,
 }
 

@@ -26,7 +26,7 @@ bitflags! {
         const PRESSABLE = 1 << 8;
         /// Is a toggle button that is on.
         const PRESSED = 1 << 9;
-        /// Must be filled.
+        /// Must be filled in.
         const REQUIRED = 1 << 10;
         /// Shows a value that cannot be changed.
         const READONLY = 1 << 11;
@@ -38,19 +38,19 @@ bitflags! {
         const INVALID = 1 << 14;
         /// Allows several options to be selected at once.
         const MULTISELECTABLE = 1 << 15;
-        /// A dialog that blocks the rest.
+        /// Is a dialog that blocks the rest.
         const MODAL = 1 << 16;
-        /// In the tree but invisible to a person (`visibility: hidden` and similar).
+        /// Is in the tree but invisible to a person (`visibility: hidden` and similar).
         const HIDDEN = 1 << 17;
         /// Accepts text.
         const EDITABLE = 1 << 18;
-        /// A text field of several lines.
+        /// Is a text field of several lines.
         const MULTILINE = 1 << 19;
-        /// A password or another secret: the value is never reported.
+        /// Holds a password or another secret: the value is never reported.
         const PROTECTED = 1 << 20;
         /// Can be scrolled by a person.
         const SCROLLABLE = 1 << 21;
-        /// Being updated (`aria-busy`).
+        /// Is being updated (`aria-busy`).
         const BUSY = 1 << 22;
         /// Is a live region, or has a role that implies one (`status`, `alert`, `log`, `timer`).
         const LIVE = 1 << 23;
@@ -60,12 +60,13 @@ bitflags! {
         const NAME_FROM_CONTENT = 1 << 25;
         /// Opens a popup (`aria-haspopup`).
         const HAS_POPUP = 1 << 26;
-        /// The root of content that a person edits (contenteditable, text area), whose text is not
-        /// the app's.
+        /// Is the root of content that a person edits (contenteditable, text area), whose text is
+        /// not the app's.
         const EDIT_HOST = 1 << 27;
-        /// A `<time>` element or similar.
+        /// Is a `<time>` element or similar.
         const TIME = 1 << 28;
-        /// A text leaf of a block-like parent, which an outline must not join with its neighbors.
+        /// Is a text leaf of a block-like parent, which an outline must not join with its
+        /// neighbors.
         const BLOCK = 1 << 29;
         /// Has a value that was cut in the capture; the device has the rest.
         const CLIPPED = 1 << 30;

@@ -231,8 +231,8 @@ impl Plan<'_> {
     /// Renders the lines with their refs, without the header. Every line ends with a newline.
     #[must_use]
     pub fn render(&self, ref_of: &dyn Fn(NodeId) -> Option<Ref>) -> String {
-        // Reserve space for everything, because the text of a large page would be copied at each
-        // doubling.
+        // Reserve space for everything, because growing would copy the text of a large page each
+        // time the buffer doubles.
         let room = |line: &OutlineLine| match line {
             OutlineLine::Node { depth, text, folded, .. } => {
                 2 * depth + REF_BYTES + text.len() + folded.map_or(0, |_| FOLDED_BYTES)

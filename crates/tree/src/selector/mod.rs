@@ -145,7 +145,7 @@ words! {
         Value = "value",
         /// The placeholder of a text field.
         Placeholder = "placeholder",
-        /// The target of a link, else the address of the element's document.
+        /// The target of a link, otherwise the address of the element's document.
         Url = "url",
         /// The name of the application that the element belongs to.
         App = "app",

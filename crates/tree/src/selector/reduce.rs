@@ -82,7 +82,7 @@ fn relation(outer: NodeRef<'_>, inner: NodeRef<'_>) -> Relation {
     }
 }
 
-/// Returns the name of a label, else its text.
+/// Returns the name of a label, otherwise its text.
 fn label_text(label: NodeRef<'_>) -> String {
     if !label.name().is_empty() {
         return label.name().to_owned();

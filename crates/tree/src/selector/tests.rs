@@ -254,7 +254,7 @@ fn nested_matches_reduce_to_one() {
     assert_eq!(found(two, "label=Go"), [2, 4]);
     let row = "page \"P\" http://h/\n  row \"Ann Mail 1\" name-from-content #2\n    cell \"Ann\" #3\n    cell \"Mail 1\" #4\n";
     assert_eq!(found(row, "text~=\"mail 1\""), [4]);
-    // Two rows are two elements, and so are a link and a button in it.
+    // Two rows are two elements, and so are a link and the button inside the link.
     assert_eq!(found(PAGE, "label=Buy"), [33, 43, 61]);
     let nested = "page \"P\" http://h/\n  link \"Go\" #2\n    button \"Go\" #3\n";
     assert_eq!(found(nested, "label=Go"), [2, 3]);

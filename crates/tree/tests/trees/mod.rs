@@ -17,7 +17,7 @@
 //!
 //! Two spaces per level. A line is a role, an optional name in quotes, and words: a state
 //! (`disabled`, `name-from-content`), `key=value` for level, value, tag and [`Attr`]s, or `#n` for
-//! the number of the handle (else lines are numbered as they come; text leaves have no handle
+//! the number of the handle (otherwise, lines are numbered in order; text leaves have no handle
 //! unless given one). `*` after the name adds `name-from-content` and a text leaf with the name. A
 //! page may be `truncated`, and may list the handles of its own scope that are hidden
 //! (`hidden=4,5`). Controls are actionable, text fields editable, boxes checkable, options and tabs

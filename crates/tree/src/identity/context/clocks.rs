@@ -18,7 +18,7 @@ pub(super) fn contains_number(text: &str) -> bool {
 /// Returns whether two texts name different states of one thing.
 ///
 /// They must have the same number of words. At least half of the words are equal, and the others
-/// are lower-case in both. `12 MB, rising` and `14 MB, falling` match, `Order of Ada` and `Order of
+/// are lower-case in both. `12 MB, rising` and `14 MB, falling` match; `Order of Ada` and `Order of
 /// Nils` do not. Numbers count on neither side.
 #[must_use]
 pub fn differ_in_state(before: &str, now: &str) -> bool {
@@ -79,8 +79,8 @@ pub(super) fn is_quantity(text: &str) -> bool {
     text.contains(['%', '€', '$', '£', '¥'])
 }
 
-/// Returns the start of the number with this first digit: at its sign, unless the sign joins it to
-/// the text before.
+/// Returns the start of the number that has this first digit: its sign, unless the sign joins the
+/// number to the preceding text.
 fn number_start(text: &str, digit: usize) -> usize {
     let signed = ["-", "+", "\u{2212}"].iter().find_map(|sign| text[..digit].strip_suffix(sign));
     let is_free = |front: &&str| !front.ends_with(|c: char| c.is_alphanumeric());

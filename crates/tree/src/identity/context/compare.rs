@@ -90,7 +90,7 @@ const KEYS: [fn(FactText<'_>) -> Option<u64>; 11] = [
     |(f, _)| (f.slot != 0).then(|| nonzero_hash(&(f.kind, f.slot))),
     // The same text elsewhere was re-rendered.
     |(f, text)| Some(nonzero_hash(&(f.kind, f.shape, text))),
-    // A node was replaced by one of the same shape: in the same parent, else below the same
+    // A node was replaced by one of the same shape: in the same parent, otherwise below the same
     // grandparent. Of several re-rendered nodes, such as the marks of a chart, those between the
     // same words belong together: `6 s` and `7 s`, not `6 s` and `30`.
     |read| parent_keys(read).zip(own_keys(read)).map(|key| nonzero_hash(&key)),

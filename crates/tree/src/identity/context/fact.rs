@@ -17,7 +17,7 @@ pub enum FactKind {
     Name,
     /// The value of a field.
     Value,
-    /// Whether a checkbox is checked or a toggle pressed.
+    /// Whether a checkbox is checked or a toggle is pressed.
     Checked,
     /// An accessible description.
     Description,

@@ -69,7 +69,7 @@ impl ContextMap {
         Self::new(only.filter(|segment| !segment.is_empty()).collect())
     }
 
-    /// Returns the keys among `keys` that the map has a segment for.
+    /// Returns those of `keys` for which the map has a segment.
     #[must_use]
     pub fn segments_among(&self, keys: &HashSet<SegmentKey>) -> HashSet<SegmentKey> {
         keys.iter().filter(|key| self.has(**key)).copied().collect()

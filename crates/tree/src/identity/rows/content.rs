@@ -51,7 +51,8 @@ pub(crate) struct Row {
 pub(crate) struct RowFingerprints {
     /// All fingerprints, sorted.
     all: Vec<(Fingerprint, NodeId)>,
-    /// Those that no other row of the container has, in document order, without duplicates.
+    /// The fingerprints that no other row of the container has, in document order, without
+    /// duplicates.
     pub(crate) distinguishing: Vec<(NodeId, Fingerprint)>,
 }
 

@@ -230,8 +230,8 @@ proptest! {
     }
 }
 
-/// Computes the meanings of all elements, judges all, and matches all after the list was rendered
-/// again.
+/// Computes the meanings of all elements, judges them all, and matches them all after the list was
+/// rendered again.
 fn all_the_work(count: u64, text: impl Fn(u64) -> String) -> u64 {
     let texts: Vec<String> = (0..count).map(text).collect();
     let (old, new) = (list(&rows(&texts, 10), "never-reused"), list(&rows(&texts, 100_000), "never-reused"));

@@ -1,5 +1,5 @@
-//! The context rule over recordings: wrong actions against notices, for several scopes of context
-//! and two ways to determine what changes by itself.
+//! The context rule over recordings: the numbers of wrong actions and of notices, for several
+//! scopes of context and two ways to determine what changes by itself.
 
 use std::collections::{HashMap, HashSet};
 use std::fmt::Write as _;
@@ -187,7 +187,7 @@ fn compare(
     shown.context_of(&now).changes_to(&now, &reader.own_content(node), |key| tickers.contains(&key))
 }
 
-/// Sums all recordings under one rule.
+/// Sums the measurements of all recordings under one rule.
 pub fn total(cases: &[Case], segments: Segments, volatility: Volatility, without: Ablation) -> Outcome {
     let mut total = Outcome::default();
     for case in cases {

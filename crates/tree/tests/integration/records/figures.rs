@@ -46,9 +46,9 @@ pub fn figures(cases: &[Case], mode: Mode, without: Ablation, last_only: bool) -
     figures
 }
 
-/// Formats, in Markdown, the rule with all clauses and without each of them. `told`: situations
-/// that must be refused, judged with the context rule together with the record rule, as are the
-/// recorded ones.
+/// Formats, in Markdown, the outcomes of the rule with all clauses and without each of them. `told`
+/// are situations that must be refused. They are judged by the context rule together with the
+/// record rule, like the recorded ones.
 pub fn table(situations: &[Case], flows: &[Case], told: &[Case]) -> String {
     let mut variants = vec![("all clauses".to_owned(), WHOLE)];
     variants.extend(ABLATIONS.map(|clause| (format!("without `{}`", clause.name), clause)));
