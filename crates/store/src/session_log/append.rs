@@ -103,7 +103,7 @@ impl SessionLog {
         let group = record.kind.name().group();
         let durable = record.kind.is_durable_at_once();
         let Some(writer) = &mut self.writer else {
-            let reason = "its log is missing".to_owned();
+            let reason = "it has no segment".to_owned();
             return Err(StoreError::ReadOnly { session: self.dir.name.clone(), reason });
         };
         let mut written = writer.append(&record, &self.unsynced, durable);
