@@ -177,7 +177,7 @@ impl Directory {
         let words = (!current.is_empty()).then(|| current.join(", "));
         attempts.push(Attempt::new("2c", "session bound to the harness process", words));
         let by_spawn = env.filter(|_| evidence.env_age == EnvAge::Spawn);
-        attempts.push(Attempt::new("2d", "session variable of the server's start", by_spawn.clone()));
+        attempts.push(Attempt::new("2d", "session variable at the start of the server", by_spawn.clone()));
         let named = |rank, component, is_recent| (Some(Named { rank, component, is_recent }), Vec::new());
         if let Some(component) = metadata {
             return named("2a", component, true);

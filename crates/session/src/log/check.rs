@@ -28,7 +28,7 @@ pub enum Illegal {
         after: u64,
     },
     /// The fields do not fit the state.
-    #[error("the {0:?} turn has fields of another state, or lacks its own")]
+    #[error("a turn in state {0:?} has fields of another state, or lacks its own")]
     Fields(TurnPhase),
 }
 

@@ -17,7 +17,7 @@ pub enum FoldFault {
         found: u64,
     },
     /// The record belongs to another lifetime.
-    #[error("record {seq} belongs to lifetime {found}, expected {expected}")]
+    #[error("record {seq} belongs to lifetime {found}, not {expected}")]
     Lifetime {
         /// The `seq` of the record.
         seq: u64,

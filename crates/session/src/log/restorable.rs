@@ -8,13 +8,13 @@ use serde_json::{Map, Value};
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum NotRestorable {
     /// The log does not contain the parameters of `open`.
-    #[error("the log does not contain what was opened")]
+    #[error("the log does not contain the parameters of `open`")]
     NoSegment,
     /// The session drives the device of another session.
-    #[error("it shares the device of session {0}")]
+    #[error("it shares the device of session `{0}`")]
     Child(String),
     /// A parameter is not stored as it was given.
-    #[error("`{0}` of `open` held a secret, which is not stored")]
+    #[error("`{0}` of `open` contained a secret or was too long to store")]
     Secret(String),
 }
 

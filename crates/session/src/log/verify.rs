@@ -47,7 +47,7 @@ pub enum Finding {
         id: CommandId,
     },
     /// A record names a turn other than the one in which it was written.
-    #[error("record {seq} belongs to turn {found}, expected {expected}")]
+    #[error("record {seq} belongs to turn {found}, not {expected}")]
     Turn {
         /// The `seq` of the record.
         seq: u64,

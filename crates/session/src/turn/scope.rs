@@ -25,7 +25,7 @@ pub struct Facts {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScopeError {
     /// The action is outside the session's scope.
-    #[error("session {session} may not {} {target}{cause}", verb.word())]
+    #[error("session `{session}` may not {} {target}{cause}", verb.word())]
     Denied {
         /// The session.
         session: String,
@@ -37,7 +37,7 @@ pub enum ScopeError {
         cause: Box<Denial>,
     },
     /// The lender does not have the scope that it would lend.
-    #[error("session {lender} does not have the scope of rule {rule} of the loan")]
+    #[error("session `{lender}` does not have the scope of rule {rule} of the loan")]
     LoanNotSubset {
         /// The lender.
         lender: String,
@@ -45,7 +45,7 @@ pub enum ScopeError {
         rule: usize,
     },
     /// The lender has already lent a part of the scope.
-    #[error("session {holder} has already borrowed a part of rule {rule} of the loan")]
+    #[error("session `{holder}` has already borrowed a part of rule {rule} of the loan")]
     LoanConflict {
         /// The current borrower.
         holder: String,
@@ -53,10 +53,10 @@ pub enum ScopeError {
         rule: usize,
     },
     /// No session has this name.
-    #[error("no session named {0}")]
+    #[error("there is no session `{0}`")]
     NoSuchSession(String),
     /// A session cannot lend to itself or to a session that it borrows from.
-    #[error("session {lender} cannot lend to {borrower}")]
+    #[error("session `{lender}` cannot lend to session `{borrower}`")]
     LoanCycle {
         /// The lender.
         lender: String,
@@ -91,8 +91,8 @@ impl fmt::Display for Denial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Self::NotAllowed => f.write_str(": no rule of the session allows it"),
-            Self::Denied { by, rule } => write!(f, ": session {by} denies {rule}"),
-            Self::Lent { to, rule } => write!(f, ": session {to} has borrowed {rule}"),
+            Self::Denied { by, rule } => write!(f, ": session `{by}` denies {rule}"),
+            Self::Lent { to, rule } => write!(f, ": session `{to}` has borrowed {rule}"),
         }
     }
 }
