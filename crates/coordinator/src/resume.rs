@@ -116,7 +116,7 @@ pub fn resume(coordinator: &Coordinator) -> Result<usize> {
         }
         match coordinator.session(&name) {
             Ok(_) => loaded += 1,
-            Err(e) => tracing::warn!(session = name, "could not be loaded: {e}"),
+            Err(e) => tracing::warn!(session = name, "the session could not be loaded: {e}"),
         }
     }
     Ok(loaded)

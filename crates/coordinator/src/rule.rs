@@ -38,7 +38,7 @@ pub(crate) fn parse_denial(text: &str, targets: &[TargetRef]) -> Result<ScopeRul
     let rule = parse_enforceable(text, targets)?;
     if rule.verbs.contains(&Verb::Observe) {
         let message = format!("the denial {} cannot be enforced: no read is ever refused", quote(text));
-        return Err(Error::invalid_args(message).hint("deny what changes the app: deny+=act:*"));
+        return Err(Error::invalid_args(message).hint("deny what changes the app: `deny+=act:*`"));
     }
     Ok(rule)
 }
@@ -75,14 +75,14 @@ pub(crate) fn parse(text: &str, targets: &[TargetRef]) -> Result<ScopeRule> {
         }
         let (limit, value) = match name {
             "origins" => {
-                (&mut limits.origins, origin(value).ok_or_else(|| bad("an origin is scheme://host"))?)
+                (&mut limits.origins, origin(value).ok_or_else(|| bad("an origin must be scheme://host"))?)
             }
             "packages" => (&mut limits.packages, value.to_owned()),
             "windows" => (&mut limits.window_roles, value.to_owned()),
             "roots" => {
                 let root = std::fs::canonicalize(value).ok().filter(|_| value.starts_with('/'));
                 let root = root.and_then(|root| root.to_str().map(str::to_owned));
-                (&mut limits.file_roots, root.ok_or_else(|| bad("a root is the absolute path of a folder"))?)
+                (&mut limits.file_roots, root.ok_or_else(|| bad("a root must be an absolute folder path"))?)
             }
             _ => return Err(bad("its limits must be origins, packages, windows or roots")),
         };

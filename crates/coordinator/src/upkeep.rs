@@ -138,7 +138,7 @@ fn denials_with_changes(
             (DenialChange::Add, None) if deny.len() >= MAX_DENIALS => {
                 let message = format!("session `{}` has {MAX_DENIALS} denials, the maximum", meta.name);
                 return Err(Error::invalid_args(message)
-                    .hint("deny more with fewer rules: act:* covers every origin"));
+                    .hint("deny more with fewer rules: `act:*` covers every origin"));
             }
             (DenialChange::Add, None) => deny.push(rule),
             (DenialChange::Remove, Some(at)) => {
@@ -203,7 +203,7 @@ impl Coordinator {
         if let Some(session) = loaded.get(name) {
             if self.store().meta(name).is_ok() {
                 let message = format!("session `{name}` already has metadata");
-                return Err(Error::session_exists(message).hint("there is nothing to adopt"));
+                return Err(Error::session_exists(message).hint("use the session: nothing is missing"));
             }
             return session.change(|state, _| state.log.store_meta().map_err(error::of_store));
         }
@@ -266,5 +266,5 @@ pub(crate) fn require_person(who: &Participant, what: &str) -> Result<()> {
         return Ok(());
     }
     let message = format!("only a person may {what}, and {} is an agent", who.agent);
-    Err(Error::new(ErrorCode::ScopeDenied, message).hint("ask your operator to run it in a terminal"))
+    Err(Error::new(ErrorCode::ScopeDenied, message).hint("ask your operator to do this in a terminal"))
 }

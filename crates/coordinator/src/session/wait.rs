@@ -127,7 +127,8 @@ impl SessionAuthority {
             state.touch(who, now);
             state.join_as_driver(who, now)?;
             if exclusive && let Some(other) = state.waits.get(&who.agent) {
-                let message = format!("{} is already waiting on session `{}`", who.agent, self.name);
+                let message =
+                    format!("{} is already waiting for the turn of session `{}`", who.agent, self.name);
                 return Err(Error::new(ErrorCode::DuplicateListener, message)
                     .hint("end that wait, or run `stickpin turn state` instead")
                     .details(json!({ "pid": other.pid, "since": other.since })));
