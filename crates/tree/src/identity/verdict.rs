@@ -74,7 +74,7 @@ impl Clause {
             Self::Key => "the key of its row changed",
             Self::RowText => "the text of its row changed",
             Self::RowNumbers => "the numbers of its row changed",
-            Self::RowPosition => "its row was moved or other rows came or went",
+            Self::RowPosition => "its row was moved, or other rows came or went",
             Self::Opener => "its menu or dialog was opened from elsewhere",
             Self::DialogText => "the text of its dialog changed",
             Self::SectionText => "the text of its section changed",
