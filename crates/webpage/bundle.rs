@@ -1,6 +1,7 @@
-//! Bundles the agent's modules into one script, in plain Rust: in the order in which the entry
-//! imports them, without their `import` and `export`, in one function. Cycles among functions are
-//! allowed, as in modules. Code that runs while a module is loaded may use only earlier modules.
+//! Bundles the agent's modules into one script, in plain Rust. The modules are joined in the order
+//! in which the entry imports them, without their `import` and `export` statements, inside one
+//! function. Cycles among functions are allowed, as in modules. Code that runs while a module is
+//! loaded may use only earlier modules.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};
@@ -13,7 +14,8 @@ const END: &str = "})();";
 struct Module {
     /// The code without imports and exports.
     body: String,
-    /// The imported names and their modules. Without names, only the module is imported.
+    /// The imported modules, each with the names imported from it. Without names, the module is
+    /// only loaded.
     imports: Vec<(PathBuf, Vec<String>)>,
     /// The declared names, and whether they are exported.
     declares: Vec<(String, bool)>,
@@ -22,7 +24,7 @@ struct Module {
 /// Bundles `entry` and the modules that it imports into one script. `read` reads a module.
 ///
 /// # Errors
-/// Returns a sentence about a module that is missing, a name that is not exported, or one that is
+/// Returns a message that names a missing module, a name that is not exported, or one that is
 /// declared twice.
 pub fn bundle(entry: &Path, read: impl Fn(&Path) -> Result<String, String>) -> Result<String, String> {
     let load = |path: &Path| take_apart(path, &read(path)?);
@@ -83,7 +85,7 @@ fn take_apart(path: &Path, text: &str) -> Result<Module, String> {
         let plain = line.strip_prefix("export ").unwrap_or(line);
         let exported = plain != line;
         if listing.is_some() || plain.starts_with("const [") {
-            // A list of names, until its end.
+            // Read the list of names up to its end.
             let exported = *listing.get_or_insert(exported);
             let names = plain.trim_start_matches("const [").split(']').next().unwrap_or_default();
             let names = names.split(',').map(str::trim).filter(|name| !name.is_empty());
@@ -98,7 +100,7 @@ fn take_apart(path: &Path, text: &str) -> Result<Module, String> {
     Ok(module)
 }
 
-/// Returns the name that a line at the top of a module declares.
+/// Returns the name that a line at the top level of a module declares.
 fn declared(line: &str) -> Option<&str> {
     let line = line.strip_prefix("async ").unwrap_or(line);
     let rest = ["function ", "function* ", "const ", "let ", "class "]

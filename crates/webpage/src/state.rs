@@ -109,8 +109,8 @@ impl State {
         self.tabs.get_mut(root)
     }
 
-    /// Assigns to every tab the dialog to answer next: its own, else one of another tab. Related
-    /// pages share a process, and a dialog of one stops the scripts of all.
+    /// Assigns to every tab the dialog to answer next: its own or, without one, that of another
+    /// tab. Related pages share a process, and a dialog of one stops the scripts of all.
     pub fn show_dialogs(&mut self) {
         let first = self.dialogs.first().and_then(|(session, dialog)| {
             let tab = self.tabs.get(session)?;
@@ -168,7 +168,7 @@ pub struct TabState {
     pub(crate) next_order: u64,
     /// The set-up command that the browser refused, until that is reported.
     pub(crate) refused: Option<String>,
-    /// The way the tab ended, if it did.
+    /// How the tab ended, if it did.
     pub gone: Option<TabEndReason>,
     /// The dialog that blocks this tab: its own, or that of another tab, which it names.
     pub dialog: Option<Dialog>,
@@ -279,7 +279,7 @@ pub(crate) struct Request {
     pub(crate) counts: bool,
     /// Whether a failure of the request is worth a notice.
     pub(crate) reported: bool,
-    /// When a script's request was answered. A body that continues for long is a stream.
+    /// When a script's request was answered. A body that keeps arriving for long is a stream.
     pub(crate) answered: Option<Instant>,
 }
 

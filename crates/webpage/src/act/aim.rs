@@ -203,7 +203,7 @@ pub(crate) async fn bring_pointer(
         }) {
             return Ok(());
         }
-        // The browser updates the positions of documents with frames of the outer document.
+        // The browser updates document positions with each frame of the outer document.
         page.tab.wait_frame(&top).await?;
     }
     // The element may have moved away or be covered; the next hit test reports that.

@@ -54,7 +54,7 @@ pub(crate) async fn fill_code(
 
 /// Reads back the text of an editor and leaves the caret at its end.
 async fn read_code(page: &Page, world: &World, id: u64) -> Result<InputOutcome> {
-    // Behind a dialog, or in a document that went away with the text, there is nothing to read.
+    // If a dialog is open, or the document went away with the text, there is nothing to read.
     if ignore_gone_document(page.tab.wait_frame(world).await)?.is_none() || select_all(page, world).await? {
         return Ok(InputOutcome::done());
     }

@@ -21,7 +21,7 @@ use tokio::time::timeout;
 /// Timeout for a press to open a file chooser: some apps ask their server first.
 const CHOOSER_TIMEOUT: Duration = Duration::from_millis(1500);
 
-/// The number of frames for which files hover over a place that does not accept them. Some apps
+/// The number of frames for which files hover over an element that does not accept them. Some apps
 /// reveal their drop zone only then.
 const DROP_HOVER_FRAMES: usize = 6;
 
@@ -56,8 +56,8 @@ fn paths(files: &[PathBuf]) -> Result<Vec<String>> {
     files.iter().map(text).collect()
 }
 
-/// Returns the error when an input was replaced while it received files. Whether the files arrived
-/// is unknown: the old input may have notified its page.
+/// Returns the error for an input that was replaced while it received files. Whether the files
+/// arrived is unknown: the old input may have notified its page.
 fn input_rerendered() -> Error {
     Error::new(ErrorCode::ElementNotFound, "the input was re-rendered while it was receiving the files")
         .hint("run `stickpin snapshot -i` to see the result, then upload again")

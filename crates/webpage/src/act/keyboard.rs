@@ -156,8 +156,8 @@ pub(crate) async fn type_text(
     Ok(InputOutcome::done().delivery(delivery))
 }
 
-/// Returns where typed text landed, which is known only if the guard stopped it. Ends the watch for
-/// the text.
+/// Returns where typed text landed: elsewhere or changed if the guard stopped it, otherwise
+/// unknown. Ends the watch for the text.
 pub(crate) async fn text_landed(page: &Page, world: &World) -> Result<Delivery> {
     let verdict = ignore_gone_document(page.tab.call::<Option<PressVerdict>>(world, "endText", NONE).await)?;
     Ok(verdict.flatten().map_or(Delivery::Unknown, PressVerdict::delivery))

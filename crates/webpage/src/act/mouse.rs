@@ -32,7 +32,7 @@ fn button(button: Button) -> (&'static str, u32) {
     }
 }
 
-/// Creates one mouse event: its button, the buttons held, and the click count.
+/// Creates one mouse event from its kind, position, button, the buttons held, and the click count.
 fn event(
     kind: &'static str,
     (x, y): (f64, f64),
@@ -182,7 +182,7 @@ pub(crate) async fn press(
         }
     }
     let only_document = watched.first().filter(|_| watched.len() == 1 && *count == 1);
-    // Documents that cannot answer now, behind a dialog or because they went away, are left to the
+    // Documents that cannot answer now, because a dialog is open or they went away, are left to the
     // verdict.
     let mut after = match only_document {
         Some(world) if has_reported_arrival(page).await? => {

@@ -60,8 +60,8 @@ pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Res
 /// Begins to take a picture of the viewport, which the browser does in parallel with the following
 /// calls.
 ///
-/// The browser draws its next frame for it and encodes the frame outside of the page. Neither the
-/// layout of the page nor the coordinates of an input change meanwhile.
+/// The browser draws its next frame for the picture and encodes that frame outside the page.
+/// Neither the layout of the page nor the coordinates of an input change meanwhile.
 ///
 /// # Errors
 /// Returns `DIALOG_OPEN` and errors of the tab.

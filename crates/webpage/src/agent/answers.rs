@@ -51,7 +51,7 @@ pub(crate) struct AimAnswer {
     pub(crate) point: Option<(f64, f64)>,
     /// The hit test at that point.
     pub(crate) hit: Option<HitTest>,
-    /// The document's change count by then; -1 if more changes will come by themselves.
+    /// The document's change count at that time; -1 if more changes will come by themselves.
     #[serde(default)]
     pub(crate) at: i64,
 }
@@ -72,7 +72,7 @@ pub(crate) struct HitTest {
 /// The answer of `arrivedLook(id, x, y, at, press, ranges)`: the effect of the pointer's arrival.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct ArrivalAnswer {
-    /// The hit test there now; `None` when the element is gone.
+    /// The hit test at the pointer now; `None` when the element is gone.
     pub(crate) hit: Option<HitTest>,
     /// The box of the element.
     pub(crate) rect: Option<[f64; 4]>,
@@ -98,7 +98,7 @@ pub struct PressVerdict {
     pub(crate) landed: String,
     /// A description of the element that received the press instead.
     pub(crate) what: String,
-    /// Whether the page was kept from seeing any of the press.
+    /// Whether the page saw no part of the press.
     pub(crate) stopped: bool,
     /// Whether the verdict is final.
     pub(crate) complete: bool,

@@ -16,7 +16,7 @@ pub struct Columns {
     pub(super) role: Vec<u32>,
     /// Per row: the string index of the tag.
     pub(super) tag: Vec<u32>,
-    /// Per row: 0 for no name, else one more than the index into the names.
+    /// Per row: 0 for no name, otherwise one more than the index into the names.
     name: Vec<u32>,
     pub(super) states: Vec<u32>,
     /// Per row: the element id; 0 for text.
@@ -37,8 +37,8 @@ pub(crate) struct WireColumns {
     kind: Vec<u32>,
     /// Kinds as flattened triples (string of the role, string of the tag, states).
     kinds: Vec<u32>,
-    /// Per row: 0 for no name, 1 for the next of `names`, n for the name n - 1 before that. Empty
-    /// after parsing.
+    /// Per row: 0 for no name, 1 for the next of `names`, n for the name n - 1 places before that.
+    /// Empty after parsing.
     name: Vec<u32>,
     names: Vec<String>,
     /// The ids of all rows except text, as flattened runs (first, count).

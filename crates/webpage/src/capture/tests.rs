@@ -93,7 +93,7 @@ fn what_contradicts_itself_is_refused() {
 }
 
 proptest::proptest! {
-    /// Any rows are decoded as they were encoded; here they are encoded as the script does.
+    /// Any rows decode to what was encoded; the test encodes them as the script does.
     #[test]
     fn columns_are_read_as_they_are_written(rows in proptest::collection::vec((0..3_u32, 0..6_u32, 0..40_u64), 0..60)) {
         let (mut kind, mut name, mut names, mut ids) = (vec![0], vec![0], Vec::<String>::new(), vec![7, 1]);

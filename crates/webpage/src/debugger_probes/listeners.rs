@@ -240,7 +240,7 @@ pub(super) fn mark(columns: &mut Columns, listening: &HashSet<u64>) {
             has_listener_inside[row] || has_listener[row] || columns.is_actionable(row);
         size[parent] += size[row] + 1;
     }
-    // The content of a row besides the row itself.
+    // The content of a row without the row itself.
     let rest: Vec<usize> =
         (0..rows).map(|row| content[row].saturating_sub(usize::from(contents[row]))).collect();
     let mut outer: Vec<PressableAncestor> = vec![PressableAncestor::None; rows];

@@ -18,7 +18,7 @@ const UNANSWERED_TYPES: &[&str] = &["Ping", "CSPViolationReport", "Prefetch", "P
 /// The maximum number of worker URLs that a tab remembers.
 const WORKERS: usize = 50;
 
-/// Types of requests made by scripts. Their answers may last as long as the page.
+/// Types of requests made by scripts. Their responses may last as long as the page.
 const BY_SCRIPT: &[&str] = &["Fetch", "XHR"];
 
 /// Records an event of the `Network` domain; `None` if the event was not understood.

@@ -104,7 +104,7 @@ impl Guards {
     }
 }
 
-/// Makes every document around the target's copy its guarded content.
+/// Tells every document around the target's document to copy its guarded content.
 pub(crate) async fn guard_outer_documents(page: &Page, target: Handle) -> Result<(), TabError> {
     query_outer_documents(page, target, |guard, scope| {
         expression("guardContent", (0, &guard.key, guard.ranges(scope), false))
@@ -113,7 +113,7 @@ pub(crate) async fn guard_outer_documents(page: &Page, target: Handle) -> Result
     .map(drop)
 }
 
-/// Returns whether the guarded content in the documents around the target's is unchanged.
+/// Returns whether the guarded content in the documents around the target's document is unchanged.
 pub(crate) async fn are_outer_guards_intact(page: &Page, target: Handle) -> Result<bool, TabError> {
     let answers =
         query_outer_documents(page, target, |guard, _| expression("aroundHolds", (&guard.key,))).await?;

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 /// Timeout for a pending navigation to be committed before an action.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Timeout for a committed document to load, after which a capture takes it as it is.
+/// Timeout for a committed document to load, after which a capture reads it as it is.
 const PARSE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The number of attempts at a capture whose document is replaced meanwhile.

@@ -123,7 +123,7 @@ impl Drop for AnnouncedPress {
     }
 }
 
-/// A request about the target of a press, sent when the press had arrived.
+/// A request about the target of a press, sent once the press has arrived.
 #[derive(Debug)]
 pub(crate) struct OutcomeRequest {
     of: Handle,
@@ -233,7 +233,7 @@ pub(crate) fn request_outcome(
 }
 
 /// Asks the document of a target to report when it has done what it deferred at a press. The target
-/// is located then.
+/// is then located.
 pub(crate) fn request_outcome_report(
     page: &Page,
     target: Option<Handle>,
@@ -247,7 +247,7 @@ pub(crate) fn request_outcome_report(
     Some(OutcomeRequest { of: handle, world: world.clone(), reply: asked, is_capture: false })
 }
 
-/// Returns the target as it was when its press had arrived, if that was requested and no event was
+/// Returns the target as it was when its press arrived, if that was requested and no event was
 /// reported since.
 pub(crate) async fn read_outcome(
     page: &mut Page,

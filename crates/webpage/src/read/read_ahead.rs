@@ -11,7 +11,7 @@ use std::time::Duration;
 use stickpin_tree::Handle;
 use tokio::time::timeout;
 
-/// The time without a change after which a page is at rest. Its script reports changes at this
+/// The time without a change after which a page is at rest. The agent reports changes at this
 /// interval.
 const QUIET_TIME: Duration = Duration::from_millis(50);
 

@@ -1,4 +1,4 @@
-//! The current content of a page: the last walk if it is proven to still hold, else a new one.
+//! The current content of a page: the last walk if it is proven to still hold, otherwise a new one.
 //!
 //! The order matters, because the browser answers a request for its counts while a script of the
 //! page runs. First, every document is asked whether it changed, which updates its style and
@@ -67,7 +67,7 @@ pub(crate) struct PageWalk {
     /// Whether the walk requested everything that belongs to a capture; locating an element needs
     /// less.
     is_complete: bool,
-    /// The handles that the walk was requested to report.
+    /// The handles that the walk was asked to report.
     asked_handles: HashSet<Handle>,
 }
 
@@ -162,7 +162,7 @@ pub(crate) struct CurrentPage<'a> {
     pub(crate) aimed: Option<FreshAnswer<AimAnswer>>,
 }
 
-/// Reads the page: reuses the last walk if it still holds, else walks again.
+/// Reads the page: reuses the last walk if it still holds, otherwise walks again.
 pub(crate) async fn current_page<'a>(
     page: &'a mut Page,
     walk_request: WalkRequest<'_>,
@@ -219,7 +219,7 @@ pub(crate) async fn current_page<'a>(
         page.walks_skipped += 1;
         return Ok(CurrentPage { walked: Some(page.last_walk.insert(last)), aimed });
     }
-    tracing::debug!("walked: style, layout, listeners, or what is asked about");
+    tracing::debug!("walked: style, layout, listeners or the requested elements differ");
     let pending_walk = request_walk(page, &worlds, walk_request).await?;
     page.last_walk = walk(page, pending_walk, &worlds, counts, walk_request).await?;
     Ok(CurrentPage { walked: page.last_walk.as_ref(), aimed })

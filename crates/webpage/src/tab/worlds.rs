@@ -1,5 +1,4 @@
-//! Our worlds in the documents of a tab: which there are, and installing the agent where it is
-//! missing.
+//! Our worlds in the documents of a tab: lists them, and installs the agent where it is missing.
 
 use super::{Tab, TabError};
 use crate::agent;
@@ -22,8 +21,8 @@ pub struct World {
     pub(crate) frame: String,
     /// The id of the parent frame.
     pub parent: Option<String>,
-    /// The position of the frame, stable across loads: empty for the top frame, else indices such
-    /// as `0` or `0/2`.
+    /// The position of the frame, stable across loads: empty for the top frame, otherwise indices
+    /// such as `0` or `0/2`.
     pub(crate) path: String,
     /// The URL of the document.
     pub url: String,
@@ -33,7 +32,7 @@ pub struct World {
 }
 
 impl Tab {
-    /// Returns the agent of the top document. Installs the agent if the document has none.
+    /// Returns our world in the top document. Installs the agent if the document has none.
     ///
     /// # Errors
     /// Returns the errors of `Tab::call`, `INTERNAL` when the browser refused to set up the tab, or

@@ -62,8 +62,8 @@ fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Waits for quiet until `deadline`, and at most `moving` while documents change and nothing is loaded. A
-/// dialog ends the wait, because nothing moves behind it.
+/// Waits for quiet until `deadline`, and at most `moving` while documents change and nothing is
+/// loading. A dialog ends the wait, because nothing moves while it is open.
 pub async fn settle_until(
     page: &mut Page,
     quiet: Duration,

@@ -1,7 +1,7 @@
 // The interface of the agent: the functions that the Rust side calls, as `__stickpin.NAME(...)` in the isolated world
-// of each document (the tab's and each frame's own). Ids are the numbers of the columns. Given the id of an element
-// that is gone (not connected), a function returns null. Points and rectangles are CSS pixels of the document's own
-// viewport.
+// of each document (the tab's and each frame's own). Ids are the element numbers in the columns. Given the id of an
+// element that is gone (not connected), a function returns null. Points and rectangles are CSS pixels of the document's
+// own viewport.
 //
 // Reading (capture.js, locate.js)
 //   capture({watch: [id, id]})  -> JSON text for Columns::parse; `watch` has ranges of ids, alternately first and last
@@ -19,7 +19,7 @@
 // Aiming (aim.js)
 //   aim(id, guard?)             -> {rect: [x,y,w,h] | null, point: [x,y] | null, hit?, at?}; scrolls into view if needed
 //   glimpse(id)                 -> the same without scrolling; null unless it is in view and free
-//   arrived(id, x, y, at, guard) -> Promise of [hit, rect], when the page has reacted to the pointer
+//   arrived(id, x, y, at, guard) -> Promise of [hit, rect], once the page has reacted to the pointer
 //   arrivedLook(id, x, y, at, press, [id, id], guard) -> Promise of [hit, rect, look, watched]: with `locate` at that moment
 //   frame()                     -> Promise: a frame was drawn, or 100 ms passed without one
 //   hit(id, x, y)               -> {target: true} | {target: false, by: id or 0, what: `dialog "Cookies"`}
@@ -37,8 +37,8 @@
 //                                  false: gone; null: guarded content has changed. The last argument: the end of a drag
 //   clickVerdict()              -> {landed: 'target' | 'elsewhere' | 'changed' | 'none', what, stopped, complete, drawn?: 'canvas'}
 //   answered()                  -> Promise: the page has done what it deferred at a press
-//   pressed(id, [id, id])       -> Promise of the result of `locate` then; ends the tracking
-//   pointerAt(forget)           -> [x, y] where the pointer was last seen, or null; `forget`: only from now on
+//   pressed(id, [id, id])       -> Promise of the result of `locate` after that; ends the tracking
+//   pointerAt(forget)           -> [x, y] where the pointer was last seen, or null; `forget`: forgets it afterwards
 //   focusField(id, guard)       -> {changed?, focused, fill: 'text' | 'set' | 'code' | 'none', id, value, editor, accepts, why}; selects all
 //   focus(id, guard)            -> {changed?, focused, fill, id}; caret at the end
 //   setValue(id, text, key)     -> {value} | {refused: true, value, accepts} | {changed}; for fill 'set'
@@ -54,16 +54,16 @@
 // Closing a list that was opened in vain (fold.js)
 //   opened(id, [id])            -> {expanded, press, key}: how the list that an element opened can be closed | null: it is not open
 //   takesKeys(id)               -> whether it has the focus
-//   expectEscape(id, [id])      Escape is received only inside the element around the element, until `folded`
+//   expectEscape(id, [id])      Escape reaches only the dialog, row or the like around the element, until `folded`
 //   folded(id, [id], expanded)  -> Promise of whether it is closed
 //
 // Files (files.js)
 //   fileInput(id, loose)        -> {id, multiple, directory, accept, holds: [{name, size, modified}]} | {} | null: gone
-//   expectFiles(id, loose), filesTaken() -> whether an input is in use, and was when it got its files
+//   expectFiles(id, loose), filesTaken() -> whether an input is in use, and whether it was when it got its files
 //   expectDrop(id, x, y, guard), dropVerdict() -> {landed, taken, what, changed}: what the last dragover of files reached
 //   dropStopped()               -> whether the drop was stopped
 //
-// Noticing (changes.js); signals go to the binding `__stickpinSignal`: {changed: count}, {said: text}, {press: verdict}
+// Observing (changes.js); signals go to the binding `__stickpinSignal`: {changed: count}, {said: text}, {press: verdict}
 //   changes()                   -> {count, quiet_for (ms), animations: [words], mutated: words}
 //   changed(since, ms)          -> Promise of the counter, as soon as it differs from `since` or after `ms`
 //   settled(quiet, cap)         -> Promise of {settled, still: [words]}

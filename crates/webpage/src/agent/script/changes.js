@@ -1,4 +1,5 @@
-// Noticing: a counter of changes, quiet, running animations, and texts that appeared and disappeared in live regions.
+// Observes the page: a counter of changes, quiet, running animations, and texts that appeared and disappeared in live
+// regions.
 
 import {
   $closest, $documentElement, $firstElementChild, $host, $isConnected, $listen, $matches, $nodeType, $parentNode,
@@ -27,7 +28,7 @@ const $docAnimations = DOC.getAnimations;
 const observer = new MutationObserver(records => {
   reactions++;
   note(records[0].target);
-  // A flood of records is not read completely: its first records are sufficient.
+  // Of a flood of records, only the first are read: they are sufficient.
   for (const r of records.length > 200 ? records.slice(0, 200) : records) listen(r);
 });
 
@@ -124,7 +125,7 @@ export function announcements() {
 
 // ---- Quiet ----
 
-/** Records that have not been delivered yet also count. */
+/** Counts records that have not been delivered yet. */
 export function takePending() {
   const pending = observer.takeRecords();
   if (pending.length) {
@@ -134,7 +135,7 @@ export function takePending() {
   }
 }
 
-/** The number of changes, the ms since the last one, what moves, and where the last changes were. */
+/** The number of changes, the ms since the last one, what is animated, and where the last changes were. */
 export function changes() {
   takePending();
   return {
@@ -170,7 +171,7 @@ function animations() {
   });
 }
 
-/** Describes where the last changes were; empty if all of it is gone. */
+/** Describes where the last changes were; empty if those elements are gone. */
 function mutated() {
   for (let i = lately.length - 1; i >= 0; i--) {
     let node = lately[i].deref();
@@ -199,7 +200,7 @@ export function settled(quiet, cap) {
           resolve({ settled: true, still: [] });
           return;
         }
-        // On a busy machine the page's own timers may be overdue: they run first, then the result counts.
+        // On a busy machine the page's own timers may be overdue: let them run first, and check again.
         calmAt = changeCount;
         later(look);
         return;
@@ -217,7 +218,7 @@ export function settled(quiet, cap) {
   });
 }
 
-/** Resolves after the page's timers that are due: on a busy machine they are late, and so are their effects. */
+/** Resolves after the page's due timers have run: on a busy machine they are late, and so are their effects. */
 export const turn = () => new Promise(done => later(done));
 
 observe(document);

@@ -1,4 +1,4 @@
-// Primitives: the DOM as the browser built it, whatever names a page gave to its fields.
+// Primitives: the DOM as the browser built it, whatever names a page gives its fields.
 //
 // The script runs in an isolated world, so prototypes and globals are ours. Named properties are not: a form with
 // `<input name="firstChild">` returns that input for `firstChild`, and `<img name="body">` does so for the document.
@@ -57,7 +57,7 @@ export const $host = getterOf(ShadowRoot.prototype, 'host');
 
 const $namespace = getterOf(P, 'namespaceURI');
 const $editable = getterOf(HTMLElement.prototype, 'isContentEditable');
-/** In browsers that support it. */
+/** The getter of `editContext`; null in browsers that do not support it. */
 const $editContext = 'editContext' in HTMLElement.prototype ? getterOf(HTMLElement.prototype, 'editContext') : null;
 export const $labelledBy = getterOf(P, 'ariaLabelledByElements');
 export const $innerText = getterOf(HTMLElement.prototype, 'innerText');
@@ -95,15 +95,16 @@ export const ELEMENT = 1;
 export const TEXT = 3;
 export const FRAGMENT = 11;
 
-/** HTML elements that are requested for properties that not every element has. In another namespace, they are different
+/** HTML elements of which properties are read that not every element has. In another namespace, they are different
  * elements. */
 const OF_HTML = new Set(('input textarea select option optgroup label button details dialog progress meter output img area table fieldset '
   + 'iframe frame audio video ol td th slot canvas object embed summary').split(' '));
 
-/** Elements that can show a document of its own (HTML 7.3.1 "content navigables"). */
+/** Elements that can show a document of their own (HTML 7.3.1 "content navigables"). */
 export const FRAMES = new Set(['iframe', 'frame', 'object', 'embed']);
 
-/** The tag of an element. For an element that only has the name of an HTML element, that name after a colon. */
+/** The tag of an element. For an element of another namespace that has the name of an HTML element, that name after a
+ * colon. */
 export function tagOf(e) {
   const tag = $localName.call(e);
   return OF_HTML.has(tag) && $namespace.call(e) !== 'http://www.w3.org/1999/xhtml' ? ':' + tag : tag;
@@ -146,7 +147,7 @@ export const hostLook = (e, tag) => (tag.includes('-') && $matches.call(e, ':def
 
 /**
  * Whether an element without an open shadow root may have a closed one: a custom element, or one that shows content
- * although it is empty. Images from style are no evidence.
+ * although it is empty. Images from style do not count.
  */
 export function mayHideRoot(e, tag) {
   const custom = tag.includes('-');
@@ -195,8 +196,8 @@ let soleText = null;
 export const forgetSole = () => { soleOf = null; };
 
 /**
- * The text of an element without child elements, else null. Requested twice: for its name, and for the leaf below it.
- * Takes two reads, whereas its nodes one by one take four, and creates no object for each text node.
+ * The text of an element without child elements, otherwise null. Requested twice: for its name, and for the leaf below
+ * it. Takes two reads, whereas its nodes one by one take four, and creates no object for each text node.
  */
 export function textOf(e) {
   if (soleOf !== e) {
@@ -224,7 +225,7 @@ export function byIdIn(e, id) {
   return $nodeType.call(root) === 9 ? DOC.getElementById.call(root, id) : root instanceof ShadowRoot ? root.getElementById(id) : null;
 }
 
-/** The focused element, also inside shadow roots. */
+/** The focused element, including inside shadow roots. */
 export function deepActive(doc) {
   let e = $active.call(doc);
   while (e) {
@@ -245,7 +246,7 @@ const byId = new Map();
 let sweepAt = 4096;
 /**
  * Nodes that were numbered recently, the first with the number `newFrom`. A WeakRef costs more than everything else
- * about a number, so they are created when nothing waits for a walk. Until then, the nodes are held strongly.
+ * about a number, so they are created when no walk is pending. Until then, the nodes are held strongly.
  */
 const newNodes = [];
 let newFrom = 1;

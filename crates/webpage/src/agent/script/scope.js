@@ -15,7 +15,7 @@ export let scope = null;
 /** Sets the document that is read from now on to that of `s`; null: none. */
 export const enterScope = s => { scope = s; };
 
-/** Style sheet facts per document and root, kept while the number of rules in the sheets stays equal. */
+/** Style sheet facts per document and root, kept while the number of rules in the sheets stays the same. */
 const sheetFacts = new WeakMap();
 
 export function newScope(doc) {
@@ -23,7 +23,7 @@ export function newScope(doc) {
     doc,
     active: deepActive(doc),
     body: $body.call(doc),
-    /** control -> its labels. `input.labels` takes quadratic time when it is not cached. */
+    /** control -> its labels. Without this cache, reading `input.labels` takes quadratic time. */
     labels: new Map(),
     /** aria-owns (ARIA 1.2, 6.6): owner -> owned, and vice versa. */
     owned: null,
@@ -111,14 +111,13 @@ export function readRoot(root) {
 /** Elements whose content is not part of the tree. */
 const CHILDLESS = new Set('input textarea select img hr progress meter audio video embed iframe frame canvas'.split(' '));
 
-/** Whether an element is another one or is inside it, also through aria-owns. */
+/** Whether an element is another one or is inside it, including through aria-owns. */
 function isInside(e, other) {
   for (let p = e; p; p = (scope.ownerOf && scope.ownerOf.get(p)) || flatParent(p)) if (p === other) return true;
   return false;
 }
 
-/** Scans the style sheets of a root once: may ::before or ::after have text, is text transformed, are there hand
- * cursors? */
+/** Scans the style sheets of a root once for text in ::before or ::after, transformed text and hand cursors. */
 export function factsOf(root) {
   const sheets = $nodeType.call(root) === 9 ? [...$sheets.call(root), ...$adopted.call(root)] : [...root.styleSheets, ...root.adoptedStyleSheets];
   let key = '';
@@ -169,7 +168,7 @@ function scanRules(rules, facts) {
 /** Values of `overflow` with which a person can scroll (`var()` may be anything). */
 export const SCROLLS = /auto|scroll|overlay|var\(/;
 
-/** Whether a `content` can be text for a reader. Glyphs of icon fonts (private use) are no text. */
+/** Whether a `content` can be text for a reader. Glyphs of icon fonts (private use) are not text. */
 const makesText = content => !!content && !/^(none|normal|inherit|initial|unset)$/.test(content) && !/^(["'])[\s\ue000-\uf8ff]*\1$/.test(content);
 
 export const BEFORE = 1;

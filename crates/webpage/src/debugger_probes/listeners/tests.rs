@@ -62,7 +62,7 @@ fn listener_among_siblings_in_a_pressable_is_pressable() {
         (3, "text", false),
     ];
     assert_eq!(pressed(&bar, &[2, 3, 5]), [1, 3, 5]);
-    // An image in a row that listens as a whole, but not everything in the row, nor the cells.
+    // In a row that listens as a whole, the image is actionable, but not the cells or all content.
     let cells =
         [(1, "row", false), (2, "cell", false), (3, "img", false), (2, "cell", false), (3, "text", false)];
     assert_eq!(pressed(&cells, &[1, 2, 3, 4]), [1, 3]);

@@ -53,7 +53,7 @@ function clipped(b, e) {
   return b;
 }
 
-/** The boxes of an element in its own document: its lines; without a box of its own, the boxes of its content. */
+/** The boxes of an element in its own document: one per line or, if it has no box of its own, those of its content. */
 export function boxesOf(e) {
   const tag = tagOf(e);
   if (tag === 'area') return areaBoxes(e);
@@ -109,7 +109,7 @@ export function pointOf(e, target, thorough) {
   if (best === null) return null;
   const at = ([x, y]) => [round(best[0] + (best[2] - best[0]) * x), round(best[1] + (best[3] - best[1]) * y)];
   const points = [[0.5, 0.5], [0.5, 0.2], [0.5, 0.8], [0.2, 0.5], [0.8, 0.5]].map(at);
-  // The field itself, if it is free, before content that is drawn over it.
+  // Prefer the field itself, if it is free, to content that is drawn over it.
   return points.find(point => hits(target, point) && isIn(deepAt(point[0], point[1]), target)) || points.find(point => hits(target, point))
     || (thorough && freePoint(best, target)) || points[0];
 }
@@ -157,7 +157,7 @@ export function deepAt(x, y) {
   return e;
 }
 
-/** Roles of elements that a person would not take for a part of a field, whatever contains them. */
+/** Roles of elements that a person would not consider part of a field, whatever contains them. */
 const OWN_POPUPS = /^(alert|alertdialog|dialog|grid|listbox|menu|progressbar|status|tooltip|tree)$/;
 /** Elements that are pressed for their own sake. */
 const PRESSED_ITSELF = 'a[href],button,input:not([type=hidden]),select,textarea,summary,label,iframe,[tabindex]:not([tabindex^="-"]),[contenteditable]:not([contenteditable=false]),'
@@ -232,14 +232,14 @@ export function reaches(at, target) {
       // The content of a tab or similar element is part of it (ARIA 1.2, "children presentational"): a tab of jQuery UI
       // is a link in a tab.
       if (ONE_WITH_ITS_INSIDE.test(attr(target, 'role') || '') && $contains.call(target, p)) continue;
-      // The area of an image map is reported at its image, an option at its list.
+      // A press on an image-map area is reported at its image, a press on an option at its list.
       return (tag === 'select' && $contains.call(p, target));
     }
   }
   return (tagOf(target) === 'area' && tagOf(at) === 'img' && has(at, 'usemap')) || reachesControl(at, target);
 }
 
-/** The result of `aim` for an element that is in view and free: nothing is scrolled. Else null. */
+/** The result of `aim` for an element that is in view and free: nothing is scrolled. Otherwise null. */
 export function glimpse(id) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e) || !boxesOf(e).length) return null;
@@ -295,7 +295,7 @@ export function aim(id, guard) {
 /**
  * What a press at a point would reach now that the pointer is there, and the box of the element: [hit, rect]. A page
  * that reacted to the pointer, in its handlers or in work that they deferred, gets a frame to draw the result. `at`
- * comes from `aim`, `guard` is as there.
+ * comes from `aim`; `guard` is the same as in `aim`.
  */
 export async function arrived(id, x, y, at, guard) {
   await turn();
@@ -307,9 +307,9 @@ export async function arrived(id, x, y, at, guard) {
 }
 
 /**
- * Like `arrived`, together with the data that is requested next anyway, from the same moment: [hit, rect, look,
- * watched]. `look` is the result of `locate` for these ranges of ids. `press`: the press that follows is watched as by
- * `expectClick`, for a while.
+ * Like `arrived`, together with the data that is requested next anyway, read at the same moment: [hit, rect, look,
+ * watched]. `look` is the result of `locate` for these ranges of ids. `press`: whether to watch the press that follows,
+ * as `expectClick` does, for WATCH_MS.
  */
 export async function arrivedLook(id, x, y, at, press, ranges, guard) {
   const until = performance.now() + WATCH_MS;
@@ -318,7 +318,7 @@ export async function arrivedLook(id, x, y, at, press, ranges, guard) {
   return [there, rect, locate(id, ranges), press && expectClick(id, until, guard && [guard[0]])];
 }
 
-/** Resolves when a frame was drawn, or will not be. */
+/** Resolves once a frame has been drawn, or after 100 ms without one. */
 export const frame = () => new Promise(done => {
   inFrame(() => later(done));
   later(done, 100);

@@ -81,8 +81,8 @@ function copyFrom(field) {
 }
 
 /**
- * Pastes a text over the selection in the editor of a field, which must be all of its content. {changed}: as in
- * focusField, or another field has the focus; {pasted: false}: not everything is selected, or the editor does not
+ * Pastes a text over the selection in the editor of a field. The selection must cover the whole content. {changed}: as
+ * in focusField, or another field has the focus; {pasted: false}: not everything is selected, or the editor does not
  * accept pasting. null: gone.
  */
 export function pasteText(id, text, key) {
@@ -104,7 +104,7 @@ export function pasteText(id, text, key) {
 
 /**
  * The content of an editor in which everything is selected: {text}; null if the editor does not reveal it. null instead
- * of the object: gone. `focused`: whether keys still go to it.
+ * of the object: gone. `focused`: whether keys still go to the field.
  */
 export function readCode(id) {
   const field = nodeOf(id);

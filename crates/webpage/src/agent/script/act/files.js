@@ -82,7 +82,8 @@ const DROP_EVENTS = ['dragenter', 'dragover', 'drop'];
 function watchDrop(event) {
   if (dropping === null || !event.isTrusted) return;
   const { guard } = dropping;
-  // The first event must find the state that was judged; what the page shows for a drag is its reaction to that event.
+  // At the first event, the judged state must be unchanged; what the page shows for a drag is its reaction to that
+  // event.
   if (guard !== null && (event.type === 'drop' || !dropping.entered)) dropping.changed = dropping.stopped = contentChanged(guard);
   dropping.entered = true;
   if (dropping.stopped) {

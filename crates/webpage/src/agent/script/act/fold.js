@@ -1,5 +1,5 @@
-// Closing a list that was opened in vain: by the press that opened it if the element reports that it is expanded, else
-// by Escape, which must reach the list but not what contains the list.
+// Closes a list that was opened in vain: by the press that opened it if the element reports that it is expanded,
+// otherwise by Escape, which must reach the list but not what contains the list.
 
 import {
   $checkVisibility, $docQueryAll, $getRootNode, $isConnected, $listen, $matches, $nodeType, $rootQueryAll, ELEMENT,
@@ -70,8 +70,7 @@ const keepOpen = event => {
   if (edge !== null && event.target instanceof Node && within(edge, event.target)) event.preventDefault();
 };
 
-/** From now on, Escape is received only inside the element around an element, or around its list if the element is
- * gone. */
+/** From now on, only listeners inside `aroundOf` an element, or of its list if the element is gone, receive Escape. */
 export function expectEscape(id, older) {
   const e = nodeOf(id);
   edge = aroundOf(e && $isConnected.call(e) ? e : newLists(e, older)[0]);

@@ -1,7 +1,7 @@
 // The content guard: the content of an element and of its context is copied in the task of the last capture that was
-// judged, and compared in the task in which the page receives each event of the input. This computes nothing, neither
-// names nor layout. If no node was touched since the copy, only the state that no mutation reports is compared: the
-// content of controls, and the address.
+// judged, and compared in the task in which the page receives each event of the input. Neither step computes names or
+// layout. If no node was touched since the copy, only the state that no mutation reports is compared: the content of
+// controls, and the address.
 //
 // Guarded nodes of other documents are compared in the same task if this document can access theirs (in the same
 // origin): an event with a name that only our worlds know is dispatched to their windows, and answered by
@@ -78,7 +78,7 @@ const replaced = (before, now) => before !== now && before.trim() !== '';
 const countsOn = (before, now) => withoutNumbers(before) === withoutNumbers(now);
 const withoutNumbers = text => text.replace(/\d+/g, '0');
 
-/** `bears`: differences that are no change, because the input itself causes them. */
+/** `bears`: differences that do not count as changes, because the input itself causes them. */
 export function entryChanged(entry, bears) {
   const { node, tag } = entry;
   const counts = (before, now) => bears.numbers && countsOn(before, now);
@@ -226,7 +226,7 @@ export function leaveEditor(guard, editor) {
   guard.controls = guard.controls.filter(outside);
 }
 
-/** Copies again: the sender of our own event knows what it did. */
+/** Copies again after an event of our own, whose changes are expected. */
 export function guardAgain(guard) {
   guard.entries = guard.entries.filter(entry => $isConnected.call(entry.node)).map(entry => entryOf(entry.node));
   guard.address = addressNow();
@@ -264,8 +264,8 @@ export function contentChanged(guard, bears = NOTHING) {
 }
 
 /**
- * Whether the end of a drag means something else than before. The dragged element leaves its position, and gaps open
- * for it: only what was there before counts, and nothing of the source.
+ * Whether the end of a drag means something other than before. The dragged element leaves its position, and gaps open
+ * for it: only what was there before counts, and nothing inside the source.
  */
 export function dropChanged(guard, source) {
   const own = node => source !== null && (node === source || $contains.call(source, node));
@@ -279,7 +279,7 @@ export const DROPS = { states: true };
 /** Whether a target shows, by its own state or that of an ancestor, that it received a press. */
 export const tookPress = ({ chain }) => chain.some(([e, before]) => ANSWERS.some((name, i) => attr(e, name) !== before[i]));
 
-/** The target or ancestor that has shown itself as selected since. */
+/** The target or ancestor that has become selected since the copy. */
 export function selectedSince({ chain }) {
   const found = chain.find(([e, , before]) => !before && $isConnected.call(e) && showsSelected(e));
   return found ? found[0] : null;

@@ -46,7 +46,7 @@ function fieldIn(e) {
 }
 
 /** `type`: select all and insert text; `set`: through the native setter; `edit`: an editing host; `code`: editors.js;
- * '' if it is no field. */
+ * '' if it is not a field. */
 export function fieldKind(e) {
   const tag = tagOf(e);
   if (codeEditor(e)) return 'code';
@@ -204,7 +204,7 @@ export function select(id, wanted, asked) {
   const missing = [];
   for (const text of wanted) {
     const want = squeeze(text);
-    // By label, then by value, then by label ignoring case: the first kind with a match decides.
+    // By label, then by value, then by label ignoring case: the first comparison with a match decides.
     const ways = [o => squeeze(o.label) === want, o => o.value === text, o => squeeze(o.label).toLowerCase() === want.toLowerCase()];
     const found = ways.map(way => options.filter(way)).find(list => list.length) || [];
     const usable = found.filter(o => !$matches.call(o, ':disabled'));

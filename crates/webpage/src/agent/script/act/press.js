@@ -1,4 +1,4 @@
-// Presses and the pointer: the check that confirms where a press landed, and stops it if it is not for its target.
+// Presses and the pointer: the check that confirms where a press landed, and stops a press that missed its target.
 
 import {
   $contains, $firstChild, $firstElementChild, $getRootNode, $isConnected, $nextElementSibling, $nextSibling,
@@ -34,8 +34,8 @@ const ANYBODY = 0;
 /** How long a press that is announced before it is certain is watched for. */
 export const WATCH_MS = 5000;
 
-/** Events in which a drag is released. `mouseup` follows `pointerup` in the same task: what changed between them was
- * done by the app. */
+/** Events that release a drag. `mouseup` follows `pointerup` in the same task: what changed between them was done by
+ * the app. */
 const RELEASES = new Set(['pointerup', 'dragover', 'drop']);
 /** The last events of a press. */
 const LAST = new Set(['click', 'auxclick']);
@@ -71,7 +71,7 @@ function dragTo(id, guard) {
 
 function watchGesture(event) {
   if (expected === null || !event.isTrusted) return;
-  // By the time of the event: a busy page receives it late.
+  // Compare with the time of the event: a busy page receives it late.
   if (event.timeStamp > expected.until) {
     expected = null;
     return;
@@ -97,7 +97,8 @@ function decide(landed, what) {
   expected.verdict = { landed, what, stopped: expected.stopping && !expected.delivered, complete: expected.stopping };
 }
 
-/** Decides about an event for `at`: whether it is for the target, and whether the target is still what was judged. */
+/** Decides about an event for `at`: whether it is for the target, and whether the target is unchanged since it was
+ * judged. */
 function judgeGesture(event, at) {
   const { id, guard, drag, delivered } = expected;
   if (delivered && guard && !drag) adoptRedrawn(at);
@@ -117,8 +118,9 @@ function judgeGesture(event, at) {
     if (reached && !changed) {
       if (first) decide('target', '');
     } else if (!down && delivered && ((expected.adopted && $contains.call(at, target)) || tookPress(guard.target) || hasLeft(target, at) || (!changed && fieldKind(target)))) {
-      // The press had its effect when the button went down: a field took the focus, whatever the page shows for that.
-      // The rest continues as it does for a person: widgets wait for the release of the button, wherever that is.
+      // The press had its effect when the button went down: a field took the focus, whatever the page shows in
+      // response. The rest continues as it does for a person: widgets wait for the release of the button, wherever that
+      // is.
       expected.verdict.complete = true;
     } else decide(changed ? 'changed' : 'elsewhere', changed ? '' : words(at));
   }
@@ -136,7 +138,7 @@ function adoptRedrawn(at) {
   if ($isConnected.call(old)) return;
   const place = placeAnew(guard.target, at);
   if (place === null) return;
-  // The content of the part whose text is unchanged is as it was.
+  // The content of the re-rendered part is unchanged, because its text is.
   guard.entries = guard.entries.filter(({ node }) => $isConnected.call(node) || !$contains.call(place.old, node));
   const { chain } = guard.target;
   const fresh = copyTarget(place.target);
@@ -175,8 +177,8 @@ function readsAs(e, other) {
 
 /**
  * The changes that a press causes by itself: the focus leaves a field, a list next to it closes, a box is checked, a
- * row is selected and text next to it reports so; and what the first press of a double press counts up. Other changed
- * text may mean another record.
+ * row is selected and text next to it says so; and what the first press of a double press counts up. Other changed text
+ * may mean another record.
  */
 function borne(event, guard) {
   if (!expected.delivered) return NOTHING;
@@ -195,7 +197,7 @@ function hasLeft(target, at) {
   return true;
 }
 
-/** Decides about the end of a drag: whether it is still what was judged, and not one of its neighbors. */
+/** Decides about the end of a drag: whether it is unchanged since it was judged, and not one of its neighbors. */
 function judgeRelease(event) {
   const { target: source, drag } = expected;
   if (!drag.target) return;
@@ -230,7 +232,7 @@ export function clickVerdict() {
 }
 
 /**
- * How many callbacks for frames and timers the page has requested: both are numbered per document, whoever requests
+ * The number of frame and timer callbacks that the page has requested: both are numbered per document, whoever requests
  * them. Requesting the next number causes a frame, which a press does anyway.
  */
 function putOff() {
@@ -243,8 +245,8 @@ function putOff() {
 let putOffAtPress = [0, 0];
 
 /**
- * Resolves when the page has done what it deferred at the press, at the latest at the second frame. After a press the
- * browser runs no timer before the frame, so that a page that requested a timer also gets a frame.
+ * Resolves when the page has done what it deferred at the press, or at the second frame at the latest. After a press,
+ * the browser runs no timer before the frame, so that a page that requested a timer also gets a frame.
  */
 export async function answered() {
   let before = putOffAtPress;
@@ -278,7 +280,8 @@ function watchPointer(event) {
 }
 window.addEventListener('mousemove', watchPointer, { capture: true, passive: true });
 
-/** Where the pointer was last seen; null: it was not seen. With `forget`, only from now on. */
+/** Where the pointer was last seen; null: it was not seen. `forget`: later calls report only what is seen from now
+ * on. */
 export function pointerAt(forget) {
   const at = pointer;
   if (forget) {

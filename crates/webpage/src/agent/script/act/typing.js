@@ -1,8 +1,8 @@
-// Text that is being sent to a field: at each of its events, the field must be focused, and the content guarded with it
-// must be unchanged.
+// Text that is being sent to a field: at each event of the text, the field must be focused, and the content guarded
+// with it must be unchanged.
 //
 // What the page does while it handles one of these events is its reaction to our own text (a counter of characters, a
-// message about the value), and the guard is copied again then. A change between the events stops the rest. So does
+// message about the value), and the guard is then copied again. A change between the events stops the rest. So does
 // other text around the field that appears before the character of a key, because it is not a reaction.
 
 import { $contains, $getRootNode, flatParent, getterOf, tagOf } from '../dom.js';
@@ -13,13 +13,14 @@ import { innermost } from './press.js';
 import { codeEditor } from './editors.js';
 import { fieldKind } from './input.js';
 
-/** The expected text. `event`: its last event; `moved`: where the page moved the focus meanwhile; `down`: pressed keys.
+/** The expected text. `event`: its last event; `moved`: where the page moved the focus meanwhile; `down`: the keys held
+ * down.
  */
 export let awaited = null;
 /** How long the next event of a text is expected. */
 const AWAITED_MS = 2000;
 const TEXT_EVENTS = ['keydown', 'keypress', 'beforeinput', 'input', 'keyup'];
-/** How many levels above a field the other boxes of a code are searched. */
+/** How many levels above a field the other boxes of a code are searched for. */
 const BOXES = 2;
 const $eventPhase = getterOf(Event.prototype, 'eventPhase');
 
@@ -28,7 +29,8 @@ const textObserver = new MutationObserver(() => {
   if (answersText() && awaited.guard) noteAnswer(awaited);
 });
 
-/** What the page did during an event of a text is known, unless it shows something else before a character is there. */
+/** Accepts what the page did during an event of a text, unless it shows other content before a character is
+ * inserted. */
 function noteAnswer({ guard, field, last, event }) {
   const early = event.type !== 'input' && event.type !== 'keyup' && last.length === 1;
   if (!(early && contentChanged(guard, { field, numbers: true, states: true }))) guardAgain(guard);
@@ -43,7 +45,7 @@ function watchTexts() {
 }
 watchTexts();
 
-/** From now on, text is for `field`. `keys`: by keys, between which the page may move the focus. */
+/** From now on, text is for `field`. `keys`: it is sent key by key, and the page may move the focus in between. */
 export function expectText(field, guard, keys) {
   endText();
   awaited = { field, guard, keys, until: performance.now() + AWAITED_MS, verdict: null, stopping: false, delivered: false, event: null, moved: null, last: '', down: new Set() };
@@ -89,7 +91,8 @@ function watchText(event) {
   }
 }
 
-/** Decides about an event of the text: whether it is for the field, and whether the field is still what was judged. */
+/** Decides about an event of the text: whether it is for the field, and whether the field is unchanged since it was
+ * judged. */
 function judgeText(event) {
   const { field, guard, keys, delivered } = awaited;
   const at = innermost(event);
@@ -112,7 +115,7 @@ function stopText(landed, what) {
   awaited.verdict = { landed, what, stopped: !awaited.delivered };
 }
 
-/** Whether the page, or a key that does so, moved the focus on from the field, so that the text follows it. */
+/** Whether the page or a key such as Tab moved the focus on from the field, so that the text follows the focus. */
 function movesOn(at) {
   const { field, last, moved } = awaited;
   // A code editor is operated with command keys.
@@ -121,7 +124,7 @@ function movesOn(at) {
   return fieldKind(at) !== '' && (moved === at || isNextBox(field, at));
 }
 
-/** Whether a field is full and another one takes what follows: the boxes of a code. */
+/** Whether a field is full and another one receives what follows, as the boxes of a code do. */
 function isNextBox(field, at) {
   if (tagOf(field) !== 'input' || tagOf(at) !== 'input') return false;
   if (field.maxLength > 0 && field.value.length >= field.maxLength) return true;

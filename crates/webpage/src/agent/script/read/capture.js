@@ -1,7 +1,7 @@
 // The capture: one walk of the flat tree into columns and tables (crates/webpage/src/capture/columns.rs reads them). A
 // column has one number per row: its depth; its kind, which is an index into the table of (role, tag, states); its
-// name, counted back from the last new one. The numbers of elements are runs, alternately (first, count). Rare
-// properties (level, value, attributes) are separate lists of (row, ...).
+// name, as the distance back from the last new one. The numbers of elements are stored as runs, alternately (first,
+// count). Rare properties (level, value, attributes) are separate lists of (row, ...).
 
 import {
   $assigned, $checkVisibility, $clientHeight, $clientWidth, $contains, $data, $documentElement, $firstChild,
@@ -31,7 +31,7 @@ const TEXT_BUDGET = 16 << 20;
 const DEPTH_LIMIT = 700;
 /** The maximum number of characters of an attribute. */
 const ATTR_LIMIT = 2000;
-/** The number of texts that are searched for a repeated one: in a list of thousands most are new, and a larger map is
+/** The number of texts that are searched for a repeated one: in a list of thousands, most are new, and a larger map is
  * slow. */
 const KNOWN_TEXTS = 4096;
 
@@ -75,12 +75,12 @@ function kindOf(role, tag, states) {
   return kind;
 }
 
-/** 0: no name; 1: the next name of the table; n: the name n - 1 before that. */
+/** 0: no name; 1: the next name in the table; n: the name n - 1 places before that. */
 function nameBack(name) {
   if (name === '') return 0;
   const { names } = out;
   const n = names.length;
-  // A link and the text in it.
+  // The usual case: a link and the text in it.
   if (n > 0 && names[n - 1] === name) return 2;
   const at = nameIndex.get(name);
   if (at !== undefined) return n - at + 1;
@@ -182,7 +182,7 @@ function walk(e, at, fromOwner) {
     out.truncated = true;
     return;
   }
-  // Core-AAM 1.2, 3.1 "Excluding elements": not rendered, hidden by its author, inert.
+  // Core-AAM 1.2, 3.1 "Excluding elements": not rendered, hidden by their author, or inert.
   let invisible = false;
   if (!$checkVisibility.call(e, VISIBLE) && tag !== 'area' && tag !== 'map') {
     const style = styleOf(e);
@@ -292,7 +292,8 @@ function report(e, tag, v, at, style) {
   walkChildren(e, tag, below, false);
 }
 
-/** Whether an `object` or `embed` shows a PDF, whose text only the viewer has. Without a viewer, it shows its fallback.
+/** Whether an `object` or `embed` shows a PDF, whose text only the viewer has. Without a viewer, the element shows its
+ * fallback.
  */
 function showsPdf(e) {
   if (!navigator.pdfViewerEnabled || !(e.type === PDF || /\.pdf([?#]|$)/i.test(e.data || e.src || ''))) return false;
@@ -302,7 +303,7 @@ function showsPdf(e) {
 
 const PREFORMATTED_LIMIT = 50000;
 
-/** Text whose white space is significant, if it has more of it than a text leaf can represent. */
+/** Records preformatted text if it has more white space than a text leaf can represent. */
 function preformatted(e, index) {
   const text = e instanceof HTMLElement ? $innerText.call(e) : '';
   if (/[\n\t]|  /.test(text)) putAttr(index, 'preformatted', text.slice(0, PREFORMATTED_LIMIT));
@@ -311,13 +312,14 @@ function preformatted(e, index) {
 /** Whether a wrapper has information besides its content. */
 const tellsMore = v => v !== null && (v[A_TITLE] !== null || v[A_DESCRIBEDBY] !== null || v[A_DESCRIPTION] !== null || v[A_CURRENT] !== null || v[A_SELECTED] !== null);
 
-/** A separate count, as in a badge: the element around it has a name without the count. */
+/** Whether an element is a separate count, as in a badge: the element around it has a name without the count. */
 function isBadge(e) {
   const c = $firstChild.call(e);
   return c !== null && $nodeType.call(c) === TEXT && COUNT.test($data.call(c));
 }
 
-/** Whether a person can scroll inside. Compares sizes first: they are cheaper than style, and most elements fit. */
+/** Whether a person can scroll inside an element. Compares sizes first: they are cheaper than style, and most elements
+ * fit. */
 function canScroll(e) {
   const down = $scrollHeight.call(e) > $clientHeight.call(e) + 1;
   const right = $scrollWidth.call(e) > $clientWidth.call(e) + 1;

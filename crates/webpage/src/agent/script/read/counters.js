@@ -1,11 +1,11 @@
 // CSS counters in generated text (CSS Lists 3, 4): style reveals what a pseudo-element counts, but not the current
-// value. The document is therefore counted once, when a name first needs it.
+// value. All counters are therefore computed once, when a name first needs it.
 
 import { $documentElement, $firstElementChild, $nextElementSibling, shadowOf, styleOf } from '../dom.js';
 import { scope } from '../scope.js';
 import { unescapeCss } from './names.js';
 
-/** Longer documents are not counted: their counters have no text. */
+/** In longer documents, counters are not computed and have no text. */
 const COUNTED_LIMIT = 3000;
 
 /** The text of counter(name) or counters(name, separator) in a pseudo-element. */

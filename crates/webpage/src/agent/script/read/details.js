@@ -1,4 +1,4 @@
-// Details that distinguish nodes with equal text: the source of an image, the values of the options of a list, the
+// Details that distinguish nodes with equal text: the source of an image, the values of a list's options, the
 // description of an element, and the selected item of a list. Keys are those of Attr in crates/tree.
 
 import {
@@ -26,7 +26,7 @@ const ACTIVE_LIMIT = 200;
 
 // ---- Attributes ----
 
-/** Attributes that few elements have; names are those of Attr in crates/tree. */
+/** Records attributes that few elements have; names are those of Attr in crates/tree. */
 export function rareAttributes(e, tag, role, states, v, at) {
   for (const [slot, key] of KEY_ATTRS) if (v[slot] !== null) putAttr(at, key, v[slot]);
   const index = v[A_ROWINDEX] ?? v[A_DATA_INDEX];
@@ -55,7 +55,7 @@ export function rareAttributes(e, tag, role, states, v, at) {
 
 const POPUPS = new Set(['menu', 'dialog', 'alertdialog', 'listbox']);
 
-/** Path and query of a link, with the origin if it differs; a mere fragment remains one. */
+/** The path and query of a link, with the origin if it differs; a mere fragment is kept as it is. */
 function address(e, href) {
   if (href.startsWith('#')) return href;
   // The usual case needs no parsing: an absolute path on this origin.
@@ -108,7 +108,8 @@ function fingerprint(e, text) {
 
 /**
  * The source of an image: path and query, or the fingerprint of a `data:` address; '' if an element shows none. Read
- * from attributes only: which candidate of `srcset` the browser chose depends on the window, but the image does not.
+ * from attributes only: which candidate of `srcset` the browser chose depends on the window, but the image that it
+ * shows does not.
  */
 export function sourceOf(e, tag, v, lean) {
   switch (tag) {
@@ -117,7 +118,7 @@ export function sourceOf(e, tag, v, lean) {
     case 'video': case 'audio': return pictureAt(e, attr(e, 'poster') || attr(e, 'src') || childSource(e, 'src'));
     case 'image': return e instanceof SVGElement ? pictureAt(e, hrefOf(e)) : '';
     case 'svg': {
-      // In a control with a name, it is decoration that follows the control's own state.
+      // In a control with a name, the drawing is decoration that follows the control's own state.
       const use = lean ? null : P.querySelector.call(e, 'use');
       return use === null ? '' : pictureAt(e, hrefOf(use));
     }
@@ -135,7 +136,8 @@ function imageAddress(e) {
   return (set && firstCandidate(set)) || attr(e, 'src');
 }
 
-/** HTML 4.8.4.2.1 "srcset attributes": the address ends at white space; commas at its end separate candidates. */
+/** The first address of a `srcset`: it ends at white space, and commas at its end separate candidates (HTML
+ * 4.8.4.2.1). */
 function firstCandidate(set) {
   const found = /[^\s,]\S*/.exec(set);
   return found === null ? '' : found[0].replace(/,+$/, '');
@@ -226,7 +228,7 @@ function nativeDescription(e, tag, role, v) {
   }
 }
 
-/** SVG-AAM 1.0, 8.2: a `desc` child, else the `title` child if the name comes from elsewhere. */
+/** SVG-AAM 1.0, 8.2: a `desc` child, otherwise the `title` child if the name comes from elsewhere. */
 function svgDescription(e) {
   for (let c = $firstElementChild.call(e); c; c = $nextElementSibling.call(c)) if (tagOf(c) === 'desc') return squeeze($textContent.call(c));
   return squeeze(svgTitle(e));
@@ -251,7 +253,7 @@ function chosenBy(states, v) {
 
 // ---- Generated text ----
 
-/** Readable content: a letter, a number, or a sign that is no separator, arrow or shape. */
+/** Readable content: a letter, a number, or a sign that is not a separator, arrow or shape. */
 const READABLE = /[\p{L}\p{N}]|(?![\x00-\x7f\u2190-\u21ff\u25a0-\u25ff\u2b00-\u2b4f])\p{S}/u;
 
 /**

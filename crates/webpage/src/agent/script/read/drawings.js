@@ -12,8 +12,8 @@ const MOST_SHAPES = 200;
 /** Drawings in which a shape listens for presses, as reported by the debugger. */
 const heardIn = new WeakSet();
 
-/** Records elements that listen for presses. Returns their numbers, and whether a drawing must be walked now that was
- * not before. */
+/** Records elements that listen for presses. Returns their numbers, and whether there is a drawing that must be walked
+ * now but was not before. */
 export function heard(elements) {
   let anew = false;
   const ids = elements.map(e => {

@@ -10,7 +10,7 @@ import { S } from './states.js';
 export const ICON_FONT = /^["']?[^,]*(?:icon|symbols|glyph|awesome|icomoon|fontello)/i;
 export const LIGATURE = /^\s*[a-z][a-z0-9_]*\s*$/;
 
-/** Whether a document declares such a font: if not, no style needs to be examined. */
+/** Whether a document declares an icon font: if not, no style needs to be examined. */
 export function hasIconFont(doc) {
   for (const { family } of doc.fonts) if (ICON_FONT.test(family)) return true;
   return false;

@@ -17,8 +17,8 @@ export function locate(id, watch) {
 }
 
 /**
- * The capture, and where the element would be aimed at: [result of `locate`, result of `glimpse`]. null: gone. `guard`:
- * as for `aim`; what is read last is judged last.
+ * The capture, and the point where the element would be pressed: [result of `locate`, result of `glimpse`]. null: gone.
+ * `guard`: as for `aim`; what is read last is judged last.
  */
 export function find(id, watch, guard) {
   if (guard) guardContent(id, ...guard);
@@ -27,8 +27,8 @@ export function find(id, watch, guard) {
 }
 
 /**
- * The ids of all elements that a CSS selector matches, also inside shadow roots (a selector never crosses their
- * boundary): {ids}, or {bad: true} if the browser cannot parse it.
+ * The ids of all elements that a CSS selector matches, including those inside shadow roots (a selector never crosses
+ * their boundary): {ids}, or {bad: true} if the browser cannot parse it.
  */
 export function css(selector) {
   const ids = [];

@@ -30,7 +30,7 @@ export let fromContent = false;
 /** Whether the words of icons count: only if nothing else names an element. */
 let wordsOfIcons = false;
 
-// The text being composed, and the elements whose boundaries are between its end and what follows.
+// The text being composed, and the elements whose boundaries lie between its end and what follows.
 let buffer = '';
 let borders = [];
 
@@ -99,7 +99,7 @@ export function nameOf(e, tag, role, v) {
       return name;
     }
   }
-  // 2I Tooltip; HTML-AAM 5.1: then the placeholder, 5.8: then the summary.
+  // 2I Tooltip; then the placeholder (HTML-AAM 5.1) or the summary (5.8).
   if (v !== null) {
     if (v[A_TITLE] !== null && !NAME_PROHIBITED.has(role) && !(tag === 'img' && attr(e, 'alt') === '')) {
       const name = squeeze(v[A_TITLE]);
@@ -114,7 +114,7 @@ export function nameOf(e, tag, role, v) {
   return scope.icons && NAME_FROM_CONTENT.has(role) && !CHECKABLE_ROLES.has(role) && !EMBEDDED.has(tag) ? iconName(e, tag) : '';
 }
 
-/** The name of a control that shows only an icon: its word. A box draws its state, which is no name. */
+/** The name of a control that shows only an icon: its word. A box draws its state, which is not a name. */
 function iconName(e, tag) {
   wordsOfIcons = true;
   const name = contentName(e, tag);
@@ -171,11 +171,11 @@ function isRendered(e) {
   return true;
 }
 
-/** The label that contains the walk: it is rendered. */
+/** The label inside which the walk is: it is rendered. */
 let withinLabel = null;
 export const nameWithin = label => { withinLabel = label; };
 
-/** The labels of a control (HTML-AAM 5.1), null without one. */
+/** The text of a control's labels (HTML-AAM 5.1); null without a label. */
 function labelText(e, seen) {
   const labels = scope.labels.get(e);
   if (labels === undefined) return null;
@@ -286,10 +286,10 @@ function addNode(e, seen, how, root) {
     return;
   }
   if (!root && !how.hidden && ((attr(e, 'aria-hidden') || '').toLowerCase() === 'true' || has(e, 'inert'))) return;
-  // Slots have no role and take no name (ARIA in HTML, "slot": no aria-*).
+  // Slots have no role and accept no name (ARIA in HTML, "slot": no aria-*).
   if (tag !== 'slot') {
     const role = roleOf(e, tag, attr(e, 'role'));
-    // 2C Embedded control: its value replaces its name; also if it is referenced itself.
+    // 2C Embedded control: its value replaces its name, even if the control itself is referenced.
     if (!root || how.byRef) {
       const value = embeddedValue(e, tag, role);
       if (value || (value !== null && !root)) {
@@ -338,7 +338,7 @@ function addNode(e, seen, how, root) {
   }
 }
 
-/** The native name of an element inside another's name: like nativeName, but without labels of others. */
+/** The native name of an element inside another's name: like nativeName, but without labels elsewhere. */
 function nativeInContent(e, tag, seen) {
   switch (tag) {
     case 'input': case 'img': case 'area': case 'svg': case 'fieldset': case 'table': case 'optgroup': case 'option': return nativeName(e, tag, seen);
@@ -431,7 +431,8 @@ export function pseudoText(e, which, counted = true) {
   return text && (alternative || style.display !== 'inline') ? ' ' + text + ' ' : text;
 }
 
-/** A part of a computed `content`: a string, a counter, the slash before the alternative. Other functions are no text.
+/** A part of a computed `content`: a string, a counter, the slash before the alternative. Other functions produce no
+ * text.
  */
 const CONTENT = /"((?:[^"\\]|\\.)*)"|counters?\(([^(),]+)(?:, "((?:[^"\\]|\\.)*)")?[^()]*\)|[\w-]+\([^()]*\)|\//g;
 

@@ -1,5 +1,5 @@
-// Roles: the role attribute (ARIA 1.2, 5.4 and 7.1), else the element's own (HTML-AAM 1.0, 4 "Mapping of elements").
-// `generic` means no role, in the names of crates/tree (`img` for `image`).
+// Roles: the role attribute (ARIA 1.2, 5.4 and 7.1), otherwise the element's own role (HTML-AAM 1.0, 4 "Mapping of
+// elements"). `generic` means no role, in the names of crates/tree (`img` for `image`).
 
 import {
   $closest, $documentElement, $firstElementChild, $hasAttributes, $matches, $nextElementSibling, $nodeType,
@@ -71,7 +71,7 @@ const TABLE_PARTS = new Set('tr td th tbody thead tfoot caption'.split(' '));
 const LISTS = new Set('ul ol menu dir'.split(' '));
 const TABLES = new Set('table grid treegrid'.split(' '));
 
-/** Roles whose subtree gives them their name (ARIA 1.2, 5.2.8.4). */
+/** Roles that take their name from their content (ARIA 1.2, 5.2.8.4). */
 export const NAME_FROM_CONTENT = new Set(('button cell checkbox columnheader gridcell heading link menuitem menuitemcheckbox '
   + 'menuitemradio option radio rowheader switch tab term tooltip treeitem').split(' '));
 
@@ -103,7 +103,7 @@ export function isContainer(e, tag, role) {
   return tag !== 'tr';
 }
 
-/** ARIA 1.2, 5.2.8.6: roles that have no name; a title describes them in another way. */
+/** ARIA 1.2, 5.2.8.6: roles that have no name; a title describes them instead. */
 export const NAME_PROHIBITED = new Set(('caption code definition deletion emphasis generic insertion legend mark paragraph strong '
   + 'subscript superscript suggestion time').split(' '));
 
@@ -142,7 +142,7 @@ function focusable(e, tag) {
   }
 }
 
-/** Whether some ancestor has one of these roles. Wrappers with other roles in between are common and harmless. */
+/** Whether an ancestor has one of these roles. Wrappers with other roles in between are common and harmless. */
 function hasParentRole(e, allowed) {
   const owner = scope.ownerOf && scope.ownerOf.get(e);
   for (let p = owner || flatParent(e); p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
@@ -205,7 +205,7 @@ export function nativeRole(e, tag) {
     }
     case 'select': return e.multiple || e.size > 1 ? 'listbox' : 'combobox';
     case 'img': return attr(e, 'alt') === '' && !hasAuthorName(e) && !has(e, 'tabindex') ? 'generic' : 'img';
-    // The root of an SVG document is the page.
+    // The root of an SVG document is the page itself.
     case 'svg': return e !== $documentElement.call($ownerDocument.call(e)) && (svgTitle(e) || hasAuthorName(e)) ? 'img' : 'generic';
     case 'header': return inSection(e) ? 'generic' : 'banner';
     case 'footer': return inSection(e) ? 'generic' : 'contentinfo';

@@ -20,7 +20,7 @@ export const S = {
   NAME_FROM_CONTENT: 1 << 25, HAS_POPUP: 1 << 26, EDIT_HOST: 1 << 27, TIME: 1 << 28, BLOCK: 1 << 29,
 };
 
-/** Values are shown, not stored, so longer ones are cut. */
+/** Longer values are cut: they are only shown. */
 const VALUE_LIMIT = 10000;
 
 export const CHECKABLE_ROLES = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio']);
@@ -155,7 +155,8 @@ function ariaStates(e, tag, role, v, s) {
     const code = codeEditor(e);
     value = squeeze(code ? shownLines(code) : $textContent.call(e));
   } else if (role === 'combobox' && tag !== 'input' && tag !== 'select') {
-    // ARIA 1.2, 5.4 combobox: the value of a list is what it shows; around a field, it is the value of the field.
+    // ARIA 1.2, 5.4 combobox: the value of a drop-down list is what it shows; of a combobox around a field, that
+    // field's value.
     const field = P.querySelector.call(e, 'input,textarea');
     value = field !== null ? (field.type === 'password' ? '' : field.value) : shownText(e, tag);
   } else if ((role === 'textbox' || role === 'searchbox') && tag !== 'input' && tag !== 'textarea') {

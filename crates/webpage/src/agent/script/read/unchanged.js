@@ -5,8 +5,8 @@
 // - style and layout: not here. The Rust side compares the browser's own counts of style recalculations and layouts,
 //   which it requests after this function has updated both;
 // - click listeners: the Rust side compares the browser's count of listeners, see `canary`;
-// - state that none of these report: LIVE below, compared by value.
-// If something could change that is not counted, a capture gets no seal, and the next one is a walk.
+// - state that none of these report: LIVE below, compared by value. If something uncounted could change, a capture gets
+//   no seal, and the next capture is a walk.
 
 import {
   $docQueryAll, $documentElement, $firstChild, $localName, $matches, $nextSibling, $nodeType, $rootQueryAll,
@@ -19,16 +19,17 @@ import { changeCount, shadowRoots, takePending } from '../changes.js';
 let sealed = null;
 let lastSeal = 0;
 
-/** Exists until the browser collects garbage: only then can listeners vanish from its count of them. One per check. */
+/** Exists until the browser collects garbage: only then can listeners vanish from its listener count. There is one per
+ * check. */
 let canary = new WeakRef({});
-/** Whether the canary of the check before the last one still existed at the last one. */
+/** Whether the canary of the previous check still existed at the last one. */
 let kept = false;
 
 /** Controls whose state is not part of the document. (`progress`, `meter`, `details` and `dialog` reflect attributes.)
  */
 const HOLDING = 'input,textarea,select';
 
-/** Elements in the top layer: opened by script, without a trace in the document where they are not rendered. */
+/** Elements in the top layer: opened by script, and without a trace in the document if they are not rendered. */
 const ON_TOP = ':popover-open,dialog:modal';
 
 const $designMode = getterOf(DOC, 'designMode');
@@ -73,8 +74,8 @@ function rootsNow() {
 }
 
 /**
- * Seals the current capture, at its end: from now on, `unchanged(number)` compares with it. 0 if nothing could be
- * proven.
+ * Seals the current capture, at its end: from now on, `unchanged(number)` compares with it. Returns 0 if nothing could
+ * be proven.
  */
 export function seal() {
   const before = sealed;
@@ -84,13 +85,13 @@ export function seal() {
   const { unrendered } = scope;
   for (const root of rootsNow()) for (const e of queryIn(root, HOLDING)) if (e instanceof HTMLElement) controls.push(e);
   sealed = { number: 0, count: changeCount, controls, state: liveState(controls, unrendered), unrendered, undefined: scope.undefined };
-  // Two captures without a change in between have one number.
+  // Two captures without a change in between share one number.
   sealed.number = before !== null && before.count === changeCount && same(before.state, sealed.state) ? before.number : ++lastSeal;
   return sealed.number;
 }
 
 /**
- * Whether a capture with this seal would read the same now, as far as that can be determined here. Updates style and
+ * Whether a capture now would equal the one with this seal, as far as that can be determined here. Updates style and
  * layout in any case, so that the browser's counts match what a walk would see.
  */
 export function unchanged(number) {
@@ -113,7 +114,7 @@ const same = (a, b) => a.length === b.length && a.every((x, i) => x === b[i]);
 /** Whether no garbage was collected between the last two checks. */
 export const uncollected = () => kept;
 
-/** Records in a scope that an element refers to another one although that is not rendered: style in it is not counted.
+/** Records in the scope that an element refers to one that is not rendered: style in that one is not counted.
  */
 export function noteUnrendered(target) {
   for (let c = $firstChild.call(target); c; c = $nextSibling.call(c)) if ($nodeType.call(c) === ELEMENT) scope.provable = false;
