@@ -1,4 +1,4 @@
-//! The configuration from the binary, because only it knows the command line and the environment.
+//! The configuration passed by the binary, which alone knows the command line and the environment.
 
 use crate::model::outcome::Printed;
 use std::collections::BTreeMap;
@@ -10,7 +10,7 @@ use stickpin_kernel::{Caller, Response, Result};
 /// Returns the help of a topic or a command.
 pub type Help = Arc<dyn Fn(&str) -> Result<String> + Send + Sync>;
 
-/// The configuration from the binary, because only it knows the command line and the environment.
+/// The configuration passed by the binary, which alone knows the command line and the environment.
 #[derive(Clone)]
 pub struct Setup {
     /// Runs commands on the daemon.

@@ -43,7 +43,7 @@ fn file_reader(call: &Call) -> impl Fn(&Path) -> Result<String> {
     }
 }
 
-/// Resolves the path of a script, as it was named or as another script includes it.
+/// Resolves the path of a script, as the caller or an including script names it.
 fn resolve_file(call: &Call, path: &Path) -> Result<ResolvedPath> {
     call.caller.resolve_path(&path.to_string_lossy())
 }
@@ -62,7 +62,7 @@ pub(crate) fn built_in_variables(file: &Path, session: &str) -> BTreeMap<String,
         .into()
 }
 
-/// Reports progress. Fails only if the receiver is gone.
+/// Reports progress, unless the receiver is gone.
 fn report_progress(call: &Call, progress: Progress) {
     let _ = call.progress.send(progress);
 }

@@ -55,8 +55,8 @@ pub(crate) fn read_script_or(path: &Path, failed: &dyn Fn(&std::io::Error) -> Er
     String::from_utf8(text).map_err(|_| invalid_script(format!("`{}` is not UTF-8 text", path.display())))
 }
 
-/// Returns the path of a file that a script includes: relative to the script's folder, or from the
-/// home directory.
+/// Returns the path of a file that a script includes: relative to the script's folder or, after
+/// `~`, to the home directory.
 pub(crate) fn included_file(script: &Path, file: &str) -> PathBuf {
     match file.starts_with('~') {
         true => PathBuf::from(file),

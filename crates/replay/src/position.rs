@@ -42,7 +42,8 @@ impl std::fmt::Display for Position {
 }
 
 impl Item {
-    /// Returns the number of its last step; 0 if it has none. The condition of an `if` is a step.
+    /// Returns the number of the item's last step; 0 if it has none. The condition of an `if` is a
+    /// step.
     pub(crate) fn last_step(&self) -> usize {
         let last_of = |items: &[Self]| items.iter().rev().map(Self::last_step).find(|last| *last > 0);
         match self {

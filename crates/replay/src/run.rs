@@ -26,7 +26,7 @@ use stickpin_kernel::{
 /// The default time that a step waits for its target.
 pub const DEFAULT_WAIT: Duration = Duration::from_secs(5);
 
-/// The interval at which a question is repeated until it has the answer that the script expects.
+/// The interval at which a query is repeated until it returns the answer that the script expects.
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// How to run a plan.
@@ -312,7 +312,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Sends a step's command. An action waits for its target. A question is repeated until it has
+    /// Sends a step's command. An action waits for its target. A query is repeated until it returns
     /// the answer that the script expects.
     async fn send_with_retries(&mut self, step: &Step) -> Response {
         let entry = step.line.entry;

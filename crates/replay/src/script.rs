@@ -91,7 +91,7 @@ pub enum Block<T> {
 }
 
 impl<T> Block<T> {
-    /// Returns the words before its brace.
+    /// Returns the words before the block's brace.
     pub(crate) fn head(&self, target: impl Fn(&T) -> String) -> String {
         match self {
             Self::Retry(times) => format!("retry {times}"),
@@ -123,7 +123,7 @@ pub enum Visibility {
 }
 
 impl Visibility {
-    /// Returns its word in `if` and `is`.
+    /// Returns the condition's word in `if` and `is`.
     #[must_use]
     pub const fn word(self) -> &'static str {
         match self {

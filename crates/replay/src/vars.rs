@@ -10,7 +10,7 @@ use stickpin_kernel::{Error, Result};
 pub struct Vars {
     /// Values of `-e KEY=VALUE`.
     pub given: BTreeMap<String, String>,
-    /// `STICKPIN_VAR_KEY`, else `AD_VAR_KEY`, by KEY.
+    /// `STICKPIN_VAR_KEY`, otherwise `AD_VAR_KEY`, by KEY.
     pub environment: BTreeMap<String, String>,
     /// `AD_PLATFORM`, `AD_SESSION`, `AD_FILENAME`, `AD_DEVICE`, `AD_ARTIFACTS`.
     pub built_in: BTreeMap<String, String>,
@@ -20,7 +20,7 @@ impl Vars {
     /// Adds a `KEY=VALUE` of a command line.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` for another form, or for the name of a built-in variable.
+    /// Returns `INVALID_ARGS` for any other form, or for the name of a built-in variable.
     pub fn set_from_pair(&mut self, pair: &str) -> Result<()> {
         let bad = |message: String| Err(Error::invalid_args(message).hint("-e USER=ada"));
         let Some((key, value)) = pair.split_once('=') else {

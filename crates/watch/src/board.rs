@@ -19,7 +19,7 @@ const MAX_ENTRIES: usize = 500;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionView {
     pub(crate) session: String,
-    /// The person behind the page.
+    /// The person at the page.
     pub(crate) person: String,
     /// Who has the turn.
     pub(crate) owner: Option<String>,

@@ -38,7 +38,7 @@ const HISTORY: u64 = 1_500;
 /// The number of records in a request for old ones.
 const PAGE: u64 = 250;
 
-/// The minimum time between two requests for events, so that the begin and the end of a short
+/// The minimum time between two requests for events, so that the beginning and the end of a short
 /// command arrive together.
 const EVENT_INTERVAL: Duration = Duration::from_millis(60);
 
@@ -78,7 +78,7 @@ pub(crate) async fn begin(board: &Board, remote: &Remote) -> Result<Cursor> {
     let last: Events = remote.output("events", json!({ "limit": 1 })).await?;
     let mut after = last.cursor_seq.saturating_sub(HISTORY);
     let mut closed = last.closed;
-    // In pages, so that commands of the session run between them.
+    // Read in pages, so that commands of the session run between them.
     while after < last.cursor_seq {
         let input = json!({ "include": "run", "target": "any", "after": after, "limit": PAGE });
         let page: Events = remote.output("events", input).await?;

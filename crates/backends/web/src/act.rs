@@ -15,13 +15,13 @@ use stickpin_webpage::state::TabState;
 use stickpin_webpage::tab::{Tab, dialog_open};
 use tokio::time::timeout;
 
-/// Timeout for a cancelled input to reach a point where nothing is half done. Less than the
+/// Timeout for a cancelled input to reach a point where nothing is half done. Shorter than the
 /// kernel's own grace period.
 const RELEASE_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// Timeout for a page to resume after a dialog was answered with staying on it. If a navigation
-/// begins before the browser learns that the page stays, the browser mistakes that message for the
-/// answer to the new dialog, and does not navigate.
+/// Timeout for a page to resume after a `beforeunload` dialog was answered by staying on the page.
+/// If a navigation begins before the browser learns that the page stays, the browser mistakes that
+/// message for the answer to the new dialog, and does not navigate.
 const RESUME_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Aims at an element, after any pending navigation is committed.
@@ -75,8 +75,7 @@ pub(crate) async fn answer_dialog(web: &mut DrivenBrowser, answer: DialogAnswer)
         let is_answered = |tab: &TabState| tab.answers != before || tab.dialog.as_ref() != Some(&dialog);
         tab.until(|tab| is_answered(tab).then_some(())).await?;
         if stays_on_page {
-            // Only the wait is skipped on a timeout: the next command reports a dialog or a closed
-            // tab.
+            // A timeout only ends the wait: the next command reports a dialog or a closed tab.
             drop(timeout(RESUME_TIMEOUT, tab.drain_timers()).await);
         }
         if silenced {

@@ -5,7 +5,7 @@ use std::path::Path;
 use stickpin_device::{Error, ErrorCode, Result};
 use url::Url;
 
-/// The schemes that are opened.
+/// The schemes that can be opened.
 const SCHEMES: &[&str] = &["http", "https", "file", "about", "data"];
 
 /// Browser schemes that are claimed only to report that they are not opened.

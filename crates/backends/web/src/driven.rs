@@ -33,10 +33,10 @@ impl DrivenBrowser {
     }
 }
 
-/// The number of dismissals in a row after which one dialog is dismissed automatically.
+/// The number of dismissals in a row after which the same dialog is dismissed automatically.
 pub(crate) const MAX_DISMISSALS: u32 = 3;
 
-/// Counts how often one dialog was dismissed while the page did nothing but open it again.
+/// Counts how often the same dialog was dismissed while the page did nothing but open it again.
 #[derive(Debug, Default)]
 pub(crate) struct DialogRepetition {
     last_dialog: Option<(String, String)>,

@@ -23,7 +23,7 @@ pub(crate) fn pause_file_requests() -> cdp::EnableFetch {
 /// Parses an address that the browser may open.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` for what is not an address, and `POLICY_DENIED` for a file outside
+/// Returns `INVALID_ARGS` for text that is not an address, and `POLICY_DENIED` for a file outside
 /// `roots`.
 pub(crate) fn parse_allowed(what: &str, roots: Option<&[PathBuf]>) -> Result<Url> {
     let url = address::parse(what)?;

@@ -22,8 +22,8 @@ use tokio::time::timeout;
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// Timeout for a browser to exit when asked, after which it is killed.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
-/// The longest temporary directory, in bytes, in which the browser can still create its socket (the
-/// path is limited to 104 bytes).
+/// The longest path of a temporary directory, in bytes, in which the browser can still create its
+/// socket (socket paths are limited to 104 bytes).
 const MAX_TMPDIR: usize = 55;
 
 /// Flags that keep the browser from acting on its own: no network traffic, no dialogs, no
@@ -94,7 +94,7 @@ impl Launch<'_> {
             &own_profile
         });
         for folder in [profile, &tmp, &downloads] {
-            std::fs::create_dir_all(folder).map_err(|e| io_error("make", folder, &e))?;
+            std::fs::create_dir_all(folder).map_err(|e| io_error("create", folder, &e))?;
         }
         let log = self.dir.join("chromium.log");
         let stderr = std::fs::File::create(&log).map_err(|e| io_error("write", &log, &e))?;

@@ -12,7 +12,7 @@ use stickpin_webpage::read::page::DocumentElement;
 use stickpin_webpage::tab::frames;
 
 /// Closes the list that a press on an element opened, if it is open. Presses the element again if
-/// it reports itself as expanded, else sends Escape. Lists in `older` were open before and are
+/// it reports itself as expanded, otherwise sends Escape. Lists in `older` were open before and are
 /// ignored.
 pub(crate) async fn close_popup(web: &mut DrivenBrowser, opener: Handle, older: &[Handle]) -> Result<bool> {
     if web.dialog().is_some() {

@@ -47,7 +47,7 @@ fn duration(ms: u64) -> String {
 pub(crate) enum Row {
     /// A command of a member.
     Call {
-        /// The `seq` of its begin.
+        /// The `seq` of the record that begins the call.
         seq: u64,
         /// The time of day, in UTC.
         time: String,

@@ -16,7 +16,7 @@ pub(crate) struct Background {
 
 impl Background {
     /// Starts a command. Returns its response if it ends before it serves, and otherwise its first
-    /// lasting line as a response. Cancelling `call` ends the command only before that.
+    /// lasting line as a response. Cancelling `call` ends the command only until then.
     pub(crate) async fn start(
         &self,
         command: &'static dyn ClientCommand,

@@ -158,7 +158,7 @@ impl Executor {
     /// in the conversation.
     pub(crate) async fn run(&self, line: &str, cancel: CancellationToken) -> Outcome {
         let mut outcome = self.run_line(line, cancel).await.unwrap_or_else(|e| error_outcome(&e));
-        // A page that nobody can open any more is reported with the next line.
+        // A background command that has ended is reported with the next line.
         for ended in self.background.ended().await {
             outcome.printed.err.push_str(&(self.setup.print)(&ended, false).err);
         }

@@ -83,7 +83,7 @@ async fn read_lines(executor: &Executor, terminal: &mut Terminal<'_>) -> Result<
         if !line.trim().is_empty() {
             last_exit = exit;
         }
-        // Output on stderr is for a person, who may not want it.
+        // A closed stderr does not end the console: its output is only for a person.
         write_all(terminal.err, &ended(printed.err))?;
         if !write_all(terminal.out, &ended(printed.out))? {
             return Ok(last_exit);

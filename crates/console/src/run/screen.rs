@@ -12,7 +12,7 @@ use stickpin_kernel::{CancellationToken, Error, ErrorCode, Result};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// The maximum number of inputs that wait for the screen before their readers must wait.
+/// The number of inputs that can wait for the screen before their readers must wait.
 const INPUTS: usize = 64;
 
 /// Runs the console until the person leaves it.

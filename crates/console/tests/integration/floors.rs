@@ -1,4 +1,4 @@
-//! Folders are layers: what is drawn and what waits never reaches into the state from below.
+//! Folders are layers: the state imports neither the code that draws nor the code that waits.
 
 #[path = "../../../testkit/src/floors.rs"]
 mod graph;
@@ -6,7 +6,7 @@ mod graph;
 use graph::Imports;
 use std::path::Path;
 
-/// Lowest first.
+/// The layers, lowest first.
 const FLOORS: &[&str] = &["context", "model", "setup view", "run"];
 
 #[test]

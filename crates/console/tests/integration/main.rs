@@ -1,3 +1,3 @@
-//! The inside of the crate.
+//! The layers of the crate.
 
 mod floors;

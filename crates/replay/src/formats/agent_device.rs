@@ -1,5 +1,5 @@
-//! Lines in agent-device's spelling, where it differs from ours (its documentation: "Replay & E2E
-//! Testing", `agent-device help COMMAND`).
+//! Reads lines in agent-device's spelling, where it differs from ours (its documentation: "Replay &
+//! E2E Testing", `agent-device help COMMAND`).
 //!
 //! Our own grammar comes first. This module sees only lines that our grammar refuses. If it cannot
 //! read a line either, the error of our grammar stands. Comments (`# agent-device:target-v1 ...`)
@@ -10,7 +10,8 @@ use stickpin_cmdline::CommandLine;
 use stickpin_kernel::{Error, Result, Target};
 use stickpin_tree::{Selector, quote_whole};
 
-/// The size that `scroll down 0.6` is a fraction of, in pixels: the default viewport of a session.
+/// The size of which `scroll down 0.6` scrolls a fraction, in pixels: the default viewport of a
+/// session.
 pub(super) const VIEWPORT: (f64, f64) = (1280.0, 800.0);
 
 /// A distance beyond the end of any scrollable element.
@@ -21,8 +22,8 @@ const SCROLL_TO_END_PIXELS: &str = "1000000";
 /// # Errors
 /// Returns the error of our own grammar.
 pub(crate) fn read(words: &[String]) -> Result<CommandLine> {
-    // Without joining, a second word of the selector would become a value, which this predicate
-    // does not accept.
+    // Join the words: otherwise, a second word of the selector would become a value, which this
+    // predicate does not accept.
     let words = match words {
         [is, predicate, _, _, ..] if is == "is" && predicate != "text" && predicate != "value" => {
             &translate_command(words).unwrap_or_else(|| words.to_vec())
@@ -82,7 +83,7 @@ fn translate_command(words: &[String]) -> Option<Vec<String>> {
     Some(line)
 }
 
-/// Options of agent-device that take the next word.
+/// Options of agent-device that take the next word as their value.
 const WITH_VALUE: &str = "--until --timeout --settle-quiet --count --out --scope -s --depth -d --record-as --button --delay-ms \
     --max-scrolls --pause-ms --pattern --pixels";
 

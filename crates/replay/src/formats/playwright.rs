@@ -54,19 +54,19 @@ pub(super) fn export(flow: &ExportScript<'_>, notes: &mut Vec<Note>) -> String {
     text
 }
 
-/// Function that returns a variable from the environment variables that our own runs use.
+/// The function that returns a variable from the environment variables that our own runs use.
 const VARIABLE: &str = include_str!("playwright/variable.ts");
 
-/// Function that returns a secret from the environment variables that our own runs use.
+/// The function that returns a secret from the environment variables that our own runs use.
 const SECRET: &str = include_str!("playwright/secret.ts");
 
-/// Function that tries alternatives in order.
+/// The function that tries alternatives in order.
 const FIRST_OF: &str = include_str!("playwright/first_of.ts");
 
-/// Function that returns the text of a row.
+/// The function that matches the text of a row.
 const WORDS: &str = include_str!("playwright/words.ts");
 
-/// Function that finds an element by a developer's id, in any attribute for it.
+/// The function that finds an element by its developer-assigned id, in any attribute for such ids.
 const BY_ID: &str = include_str!("playwright/by_id.ts");
 
 struct PlaywrightWriter<'f> {
@@ -273,7 +273,7 @@ impl PlaywrightWriter<'_> {
             "reload" => "page.reload()".to_owned(),
             "alert accept" | "alert dismiss" => {
                 return Err(
-                    "dialogs are answered by a handler that is registered before: page.on('dialog', ...)"
+                    "dialogs are answered by a handler registered beforehand: page.on('dialog', ...)"
                         .to_owned(),
                 );
             }
@@ -338,8 +338,8 @@ impl PlaywrightWriter<'_> {
         Ok(container.map(|c| format!("{c}.hover()")).into_iter().chain([wheel]).collect())
     }
 
-    /// Matches a part of the address. With `*`, it is a pattern for the whole address, or for its
-    /// path if it begins with a slash.
+    /// Returns the expression that waits for a part of the address. A part with `*` is a pattern
+    /// for the whole address, or for its path if it begins with a slash.
     fn url(&self, args: &mut Args<'_>) -> String {
         let part = args.text("part").unwrap_or_default();
         let timeout = args.number("timeout").map(|ms| format!("timeout: {ms}"));

@@ -10,8 +10,8 @@ pub(crate) use stickpin_cmdline::parse as line;
 use crate::script::{self, Script, ScriptError};
 use std::path::Path;
 
-/// Parses a script in the format of the file's extension: a Maestro flow (`.yaml`, `.yml`), else
-/// `.ad`.
+/// Parses a script in the format of the file's extension: a Maestro flow (`.yaml`, `.yml`),
+/// otherwise `.ad`.
 ///
 /// # Errors
 /// Returns the first fault, with its line and column.

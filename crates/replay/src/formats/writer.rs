@@ -69,7 +69,7 @@ impl SourceLine {
 }
 
 impl ExportStep {
-    /// Returns its arguments, which are read one by one.
+    /// Returns the step's arguments, which are read one by one.
     pub(super) fn args(&self) -> Args<'_> {
         Args { step: self, read_names: Vec::new() }
     }
@@ -118,7 +118,7 @@ pub(super) struct Args<'s> {
     read_names: Vec<&'static str>,
 }
 
-/// Arguments about waiting and output, which other tools handle in their own way.
+/// Arguments for waiting and output, which other tools handle in their own way.
 const IGNORED_ARGUMENTS: [&str; 4] = ["settle", "receipt", "interactive", "recordAs"];
 
 impl<'s> Args<'s> {

@@ -53,12 +53,12 @@ impl YamlPosition {
 }
 
 impl YamlValue {
-    /// Returns the text of a scalar, else an empty string.
+    /// Returns the text of a scalar, otherwise an empty string.
     pub(super) fn as_text(&self) -> &str {
         if let Self::Text(text) = self { text } else { "" }
     }
 
-    /// Returns what the value is, for messages.
+    /// Returns the kind of the value, for messages.
     pub(super) fn kind(&self) -> &'static str {
         match self {
             Self::Null => "nothing",

@@ -74,7 +74,7 @@ fn class_and_word(outcome: Outcome) -> (&'static str, &'static str) {
     }
 }
 
-/// Returns a sign and its word, so that an outcome does not depend on color or on sight.
+/// Returns a sign and its word, so that an outcome can be read without color or sight.
 fn outcome_icon(outcome: Outcome) -> String {
     let (class, word) = class_and_word(outcome);
     let icon = match outcome {

@@ -6,7 +6,7 @@ use quick_junit::{NonSuccessKind, Report as Junit, TestCase, TestCaseStatus, Tes
 use std::time::Duration;
 use stickpin_kernel::{Error, Result};
 
-/// Returns the content of the file. Machinery failures become errors, app failures become failures.
+/// Returns the content of the file. Machinery failures become errors; app failures become failures.
 /// A flaky script is a success with reruns.
 ///
 /// # Errors

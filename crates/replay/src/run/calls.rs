@@ -11,7 +11,7 @@ use std::time::Duration;
 use stickpin_client::Call;
 use stickpin_kernel::{Caller, CancellationToken, Error, Expectation, Format, Render, Request, Response};
 
-/// The time limit for an app to become quiet before a question about visibility or a picture.
+/// The time limit for an app to become quiet before a visibility check or a picture.
 const QUIET_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Runner<'_> {

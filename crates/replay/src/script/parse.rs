@@ -25,7 +25,7 @@ pub fn parse(text: &str) -> Result<Script, ScriptError> {
     reader.finish()
 }
 
-/// The script as far as it is parsed.
+/// The script as parsed so far.
 #[derive(Debug, Default)]
 struct Parser {
     script: Script,
@@ -44,7 +44,7 @@ impl Parser {
             return Err(LineError::new(
                 at,
                 "the line contains a carriage return",
-                "in double quotes it is \\r",
+                "write it as \\r in double quotes",
             ));
         }
         let start = line.len() - line.trim_start_matches(is_space).len();

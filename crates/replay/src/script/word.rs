@@ -48,7 +48,7 @@ fn in_quotes(line: &str, at: usize, quote: char) -> Result<(Vec<WordChar>, usize
             c if c.is_control() && quote == '"' => {
                 return Err(LineError::new(
                     at + i,
-                    "a control character in double quotes",
+                    "double quotes contain a control character",
                     "write it as an escape: \\t, \\n, \\u001b",
                 ));
             }
@@ -73,7 +73,7 @@ fn read_escape(chars: &mut Peekable<CharIndices<'_>>, at: usize) -> Result<char,
         'r' => '\r',
         't' => '\t',
         'u' => unicode_escape(chars).ok_or_else(|| {
-            LineError::new(at, "a quoted text cannot be read", "\\uXXXX takes four hexadecimal digits")
+            LineError::new(at, "a quoted text cannot be read", "write \\u with four hexadecimal digits")
         })?,
         _ => {
             return Err(LineError::new(
@@ -147,7 +147,7 @@ fn template(chars: &[WordChar], at: usize) -> Result<Template, LineError> {
             return Err(LineError::new(at, "a variable is not closed", FORM));
         };
         if after[1..end].windows(2).any(|pair| pair == [('$', false), ('{', false)]) {
-            return Err(LineError::new(at, "a variable inside another variable", FORM));
+            return Err(LineError::new(at, "a variable is inside another variable", FORM));
         }
         let inside: String = after[1..end].iter().map(|(c, _)| *c).collect();
         let (name, default) = match inside.split_once(":-") {

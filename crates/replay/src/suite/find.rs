@@ -13,7 +13,7 @@ const EXTENSION: &str = "ad";
 /// The number of bytes at the start of a flow in which its app must be named.
 const MAX_HEADER_BYTES: usize = 4096;
 
-/// Returns the scripts that a command line names, each once and in order of name, relative to the
+/// Returns the scripts that a command line names, each once and sorted by name, relative to the
 /// working directory.
 ///
 /// In a folder and below, every `.ad` file is a script, except repaired ones and those whose name

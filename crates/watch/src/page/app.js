@@ -106,7 +106,7 @@ async function choose(entry) {
   show(past, shown);
 }
 
-/** States why there is no picture of a step, and where its outline is from. */
+/** States why there is no picture of a step, and where its outline comes from. */
 function withoutPicture(entry, { stored, problem }) {
   const outline = `The outline is the tree that ${
     stored.command === entry.id ? "this command" : plain(stored.what, 24)

@@ -20,7 +20,7 @@ export function onOutline(choose) {
   chosen = choose;
 }
 
-/** Shows an outline. Rows of lines that were there before are kept, with their place in the document. */
+/** Shows an outline. Rows of lines that were there before are kept, with their position in the document. */
 export function showOutline(outline) {
   if (outline === text) return;
   text = outline;
@@ -162,7 +162,7 @@ function go(row) {
   row.scrollIntoView({ block: "nearest" });
 }
 
-/** Selects the line of a ref, and unfolds what it is in. */
+/** Selects the line of a ref, and unfolds the rows around it. */
 export function select(ref) {
   const row = ref ? rows.find((row) => row.dataset.ref === ref) : null;
   for (const other of rows) other.setAttribute("aria-selected", String(other === row));

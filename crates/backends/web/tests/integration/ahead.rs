@@ -1,4 +1,4 @@
-//! Readahead: what it saves, and what it must never hide.
+//! Read-ahead: what it saves, and what it must never hide.
 
 use crate::support::Page;
 use std::sync::Arc;
@@ -66,7 +66,7 @@ async fn what_changes_after_a_reading_ahead_is_seen() {
     page.truth::<()>("void (document.querySelector('button').textContent = 'Stop')").await;
     let tree = look(&mut page, None).await.expect("a tree");
     assert!(shows(&tree, "Stop") && !shows(&tree, "Go"));
-    // Also changes that leave no mutation record.
+    // Changes that leave no mutation record are seen as well.
     page.device.lifecycle().unwrap().read_ahead(&[]).await;
     page.truth::<()>("(() => { const s = new CSSStyleSheet(); s.replaceSync('button{display:none}'); document.adoptedStyleSheets = [s] })()").await;
     let tree = look(&mut page, Some(&tree)).await.expect("it changed");

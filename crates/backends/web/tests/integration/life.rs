@@ -56,7 +56,7 @@ async fn a_dropped_browser_ends() {
 async fn a_browser_without_its_owner_is_swept() {
     let Some(page) = Page::show("<!doctype html>x").await else { return };
     let dir = page.dir.path().to_owned();
-    // Its owner, this process, is alive, so that others must not sweep it.
+    // Its owner, this process, is alive, so others must not sweep it.
     assert_eq!(provider().sweep(&dir).await.unwrap(), Vec::<String>::new());
     let record = dir.join("processes.json");
     let text = std::fs::read_to_string(&record).unwrap();

@@ -114,7 +114,7 @@ async fn addresses_that_lead_nowhere_say_why() {
         assert_eq!(error.code, code, "{what}: {error}");
         assert!(error.message.contains(words) && !error.hint.is_empty(), "{what}: {error}");
     }
-    // A navigation without a result did not end it.
+    // A navigation without a result did not end the session.
     let url = page.site.url("/");
     assert!(page.go(&url).await.quiet.is_quiet);
     page.close().await;
@@ -225,7 +225,8 @@ async fn an_act_waits_for_a_navigation_under_way() {
     page.truth::<u32>("location='/two';1").await;
     let started = Instant::now();
     while page.device.locate(delete, &[]).await.unwrap().is_some() {
-        // Requested before the browser had started to leave: nothing could have been known.
+        // Located before the browser had begun to leave the page, which nothing could have
+        // revealed.
         assert!(started.elapsed() < Duration::from_secs(3));
     }
     assert!(page.device.aim(delete, stickpin_device::AimOptions::PLAIN_PRESS).await.is_err());

@@ -174,7 +174,7 @@ async fn what_leaves_no_record_is_noticed_all_the_same() {
             look(&mut page, &mut stored).await;
         }
     }
-    // Nothing reports a style change that is not rendered: every time, a walk is necessary to know.
+    // Nothing reports a style change that is not rendered, so every check needs a walk.
     assert!(!look(&mut page, &mut stored).await && !look(&mut page, &mut stored).await);
     let Seen { unchanged, confirmed, .. } = stored;
     assert!(unchanged >= 40 && confirmed >= 40, "{unchanged} {confirmed}");
@@ -297,7 +297,7 @@ async fn unchanged_is_true_at_random() {
     page.close().await;
 }
 /// A browser whose listeners are queried through an object of a world other than the page's crashes
-/// after some tens of queries.
+/// after a few dozen queries.
 #[tokio::test]
 async fn a_page_that_listens_is_looked_at_again_and_again() {
     let Some(mut page) = Page::show(CONTROLS).await else { return };

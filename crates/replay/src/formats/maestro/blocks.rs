@@ -86,7 +86,7 @@ fn conditional(flow: &FlowHeader, when: &Yaml, mut body: Vec<Node>) -> Nodes {
         let Some(platform) = flow.platform.or(is_phone.then_some("no phone")) else {
             return Err(yaml
                 .at
-                .error_at("the platform of this flow is unknown", "a header with `url` means: Web"));
+                .error_at("the platform of this flow is unknown", "add a `url` to the header for the platform Web"));
         };
         if !required.eq_ignore_ascii_case(platform) {
             body.clear();
@@ -152,7 +152,7 @@ fn loop_end_check(command: &Command<'_>, condition: &Yaml) -> Result<Node, Scrip
         Some(node) if found.is_empty() && fields.refuse_unread().is_ok() => Ok(node),
         _ => Err(condition.at.error_at(
             "`while` without `times` accepts either `visible` or `notVisible`, and nothing else",
-            "times: 5 bounds any other condition",
+            "use `times: 5` with any other condition",
         )),
     }
 }

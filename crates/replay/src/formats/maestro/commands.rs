@@ -327,7 +327,7 @@ fn extended_wait_until(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> N
     optional_assertion(command, conditions)
 }
 
-/// The names of conditions for waiting and asking.
+/// The names of the conditions of waits and checks.
 pub(super) const CONDITIONS: [(&str, Visibility); 2] =
     [("visible", Visibility::Visible), ("notVisible", Visibility::Hidden)];
 

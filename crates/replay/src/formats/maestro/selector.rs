@@ -115,7 +115,7 @@ pub(super) fn take(fields: &mut Fields<'_>) -> Result<Template, ScriptError> {
     if terms.is_empty() && texts.is_empty() {
         fields.unsupported(&["label", "optional"])?;
         return Err(at.error_at(
-            format!("`{}` has no supported key of an element", fields.command),
+            format!("`{}` has no supported selector key", fields.command),
             "text, id, css, enabled, checked, focused, selected, childOf, index",
         ));
     }

@@ -385,8 +385,8 @@ fn scalar(template: &Template) -> String {
     yaml_text(&text)
 }
 
-/// Returns a plain scalar if YAML reads it as the same text, else a JSON string, which is valid
-/// YAML.
+/// Returns a plain scalar if YAML reads it as the same text, otherwise a JSON string, which is
+/// valid YAML.
 fn yaml_text(text: &str) -> String {
     let plain = |c: char| {
         c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '$' | '{' | '}' | '\\')

@@ -1,4 +1,4 @@
-/** The first of these that is there, once one of them is: a control before the text of its label. */
+/** The first locator that matches, once any of them does: a control comes before the text of its label. */
 async function firstOf(...locators: Locator[]): Promise<Locator> {
   await Promise.any(locators.map((locator) => locator.first().waitFor({ state: 'attached' })));
   for (const locator of locators) if ((await locator.count()) > 0) return locator;

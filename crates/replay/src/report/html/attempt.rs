@@ -98,7 +98,7 @@ fn divergence(id: &str, file: &str, divergence: &Divergence) -> String {
         ),
         None => {
             let file = crate::script::line(&[crate::script::Template::text(file)]);
-            ("Run it, and keep its session open", format!("replay {file}"))
+            ("Run the script and keep its session open", format!("replay {file}"))
         }
     };
     let suggestions = match &divergence.suggestions[..] {

@@ -7,7 +7,7 @@
   const one = (css) => all(css)[0];
   const help = /** @type {HTMLDialogElement} */ (one('#keys'));
 
-  // A screenshot that is shown repeatedly is in the page only once.
+  // A screenshot that is shown repeatedly is embedded only once.
   for (const img of document.querySelectorAll('img[data-same]')) {
     const same = document.getElementById(img.getAttribute('data-same') ?? '');
     img.setAttribute('src', same?.getAttribute('src') ?? '');

@@ -13,7 +13,7 @@ const SCRIPT: &str = "<script>log=[];const note=async(what,files)=>log.push([wha
     addEventListener('change',e=>{if(e.target.type=='file')note((e.target.id||e.target.name)+(e.isTrusted?'':' untrusted'),e.target.files)})</script>";
 
 fn file(page: &Page, name: &str, content: &str) -> PathBuf {
-    // Outside of the folder that the browser removes at its end.
+    // Outside the folder that the browser removes when it ends.
     let path = page.files.path().join(name);
     std::fs::write(&path, content).unwrap();
     path

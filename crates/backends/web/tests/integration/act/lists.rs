@@ -52,7 +52,7 @@ fn field_in(open: &str, close: &str) -> String {
 #[tokio::test]
 async fn escape_closes_the_list_and_not_what_it_is_in() {
     let around = [
-        // The browser itself would close it.
+        // The browser itself would close the dialog.
         (
             "<dialog id=around>",
             "</dialog><script>around.showModal();around.onclose=()=>log.push('closed around')</script>",

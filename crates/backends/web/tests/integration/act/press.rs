@@ -29,7 +29,7 @@ async fn a_press_that_was_announced_and_not_made_stops_nobody() {
     let two = page.find(Role::Button, "Two").await;
     let at_two = page.aim(two).await.point;
     drop(page.prepare(one).await);
-    // An agent checks again instead, and a person presses.
+    // Instead of pressing, an agent captures the page, and a person presses the other button.
     page.capture().await;
     for kind in ["mousePressed", "mouseReleased"] {
         let (x, y) = at_two;
@@ -50,7 +50,7 @@ async fn a_press_that_was_announced_and_not_made_stops_nobody() {
     let ticket = page.prepare(one).await.ticket;
     assert_eq!(page.commit(&press(at_two, Some(two)), ticket).await.delivery, Delivery::Confirmed);
     assert_eq!(page.log().await, ["click b true", "click b true"]);
-    // And the announced press may reach something else by then.
+    // The announced press may reach something else by then.
     let PreparedInput { aim, ticket, .. } = page.prepare(one).await;
     page.truth::<bool>("(document.body.prepend(b), true)").await;
     let landed = page.commit(&press(aim.point, Some(one)), ticket).await.delivery;

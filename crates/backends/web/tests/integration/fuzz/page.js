@@ -120,7 +120,7 @@ const CHANGES = [
   () => { const n = document.createTreeWalker(document.body, 4).nextNode(); if (n) n.data = word(); },
 ];
 
-/** One step: mostly one change, sometimes none. What it was comes back. */
+/** Performs one step: usually one change, sometimes none. Returns a description of it. */
 function step(seed) {
   next = random(seed);
   if (chance(0.25)) return 'nothing';

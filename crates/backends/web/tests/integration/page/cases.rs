@@ -107,8 +107,8 @@ async fn pages_read_as_they_expect_and_as_the_browser_reads_them() {
         let oracle = page.oracle().await;
         for ax in &oracle {
             let ours = by_id.get(&ax.id);
-            // An element without a role there that is no row of ours, or only a clickable, is
-            // skipped.
+            // Skip an element without a role in the browser's tree and with no row, or only a
+            // clickable one, in ours.
             let role =
                 ours.map_or("", |n| if n.role() == Role::Clickable { "generic" } else { n.role().name() });
             if ours.is_none() && ax.role == "generic" && ax.name.is_empty() {

@@ -191,7 +191,7 @@ pub(crate) struct AxNode {
     pub(crate) name: String,
     pub(crate) value: String,
     pub(crate) description: String,
-    /// The level of headings and tree items, else 0.
+    /// The level of headings and tree items, otherwise 0.
     pub(crate) level: u64,
     /// The index of the element that contains it.
     pub(crate) above: Option<usize>,

@@ -129,7 +129,7 @@ impl Page {
             ..Evaluate::default()
         };
         for _ in 0..100 {
-            // Failed: its document was unloaded while it waited.
+            // The evaluation fails if its document is unloaded meanwhile.
             if let Ok(answer) = client.call(Some(session), &evaluate).await
                 && answer.exception_details.is_none()
             {
