@@ -1,4 +1,4 @@
-//! `install-audit.jsonl`: one line for each target that was changed, kept or failed.
+//! `install-audit.jsonl`: one line for each target that was changed, was kept or failed.
 
 use crate::disk::Disk;
 use crate::manifest::TargetKind;

@@ -48,7 +48,7 @@ pub(crate) fn first_run_on(disk: &dyn Disk, setup: &Setup, is_person: bool) -> R
 }
 
 /// Cleans up and records the version. If a target failed, the version is not recorded, and the
-/// cleanup is tried again some minutes later.
+/// cleanup is tried again a few minutes later.
 pub(crate) fn complete(run: &mut Run<'_>, harnesses: &[Harness], refreshes: bool) -> Option<String> {
     let outcomes = stale(run, harnesses);
     let mut failed = outcomes.iter().any(|outcome| outcome.status == Status::Failed);

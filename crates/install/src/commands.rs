@@ -23,7 +23,7 @@ use stickpin_kernel::{Error, ErrorCode, Result};
 pub const COMMANDS: &[&dyn ClientCommand] =
     &[&install::Install, &uninstall::Uninstall, &doctor::DoctorInstall];
 
-/// What `install` and `uninstall` name.
+/// The harnesses that `install` accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum Name {

@@ -72,7 +72,7 @@ pub(crate) struct Record {
 pub(crate) struct Manifest(pub(crate) Vec<Record>);
 
 impl Manifest {
-    /// Reads a manifest; a missing file is an empty one.
+    /// Reads a manifest; a missing file counts as an empty one.
     ///
     /// # Errors
     /// Returns `IO` if the file cannot be read.

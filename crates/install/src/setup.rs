@@ -67,8 +67,8 @@ impl Setup {
         self.place(&harness.folder).is_dir() || self.program_of(harness).is_some()
     }
 
-    /// Returns the command of new entries: `stickpin` if that name on `PATH` is this program, else
-    /// its absolute path.
+    /// Returns the command of new entries: `stickpin` if that name on `PATH` is this program,
+    /// otherwise its absolute path.
     pub(crate) fn command(&self) -> String {
         let path = self.variables.get("PATH").map(OsString::as_os_str);
         let named = find_on_path(&[PROGRAM], path).is_some_and(|found| is_same_file(&found, &self.program));

@@ -48,8 +48,8 @@ fn is_common(name: &str) -> bool {
     matches!(name, "session" | "stateDir")
 }
 
-/// Returns the selected command of a group: the one that its key names, else the default or the
-/// only other one that accepts these arguments.
+/// Returns the selected command of a group: the one that its key names, otherwise the default or
+/// the only other one that accepts these arguments.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` if the key names no command, or if the arguments fit several commands or

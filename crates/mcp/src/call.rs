@@ -297,8 +297,8 @@ async fn run_invocation(
         true => known.insert(folders.await).check(definition, &mut invocation.input, &connection.caller),
         false => Ok(()),
     };
-    // A call that names no file does not wait for the client's roots. The roots known so far
-    // confine it, or else the folders that the server was started with.
+    // A call that names no file does not wait for the client's roots. The roots known so far or,
+    // without any, the folders that the server was started with confine it.
     let folders = known.unwrap_or_else(|| {
         let (named, setup) = (lock(&connection.roots).clone().unwrap_or_default(), &shared.setup);
         Folders::new(&named, &connection.caller, &setup.allow, setup.project_dir.as_ref())

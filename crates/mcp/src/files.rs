@@ -1,6 +1,6 @@
-//! The files that a client may name: below its roots, else below the server's working directory or
-//! its project folder, and below the `--allow-path` folders. All links are resolved first, so that
-//! neither `..` nor a link leads outside.
+//! The files that a client may name: below its roots, or without roots below the server's working
+//! directory or its project folder, and below the `--allow-path` folders. All links are resolved
+//! first, so that neither `..` nor a link leads outside.
 
 use std::path::{Path, PathBuf};
 use stickpin_kernel::registry::CommandDefinition;
@@ -10,13 +10,13 @@ use url::Url;
 /// The folders of one client.
 #[derive(Debug, Clone)]
 pub(crate) struct Folders {
-    /// The base of relative paths, if there is one: the client's first root, else the working
-    /// directory, else the project folder that the server's environment names. A working directory
-    /// that is or contains the home folder counts only if it is among the folders that the server
-    /// was started with.
+    /// The base of relative paths, if there is one: the client's first root, otherwise the working
+    /// directory, otherwise the project folder that the server's environment names. A working
+    /// directory that is or contains the home folder counts only if it is among the folders that
+    /// the server was started with.
     pub(crate) start: Option<PathBuf>,
-    /// The folders that may contain files: the client's roots, else the base of relative paths, and
-    /// the folders that the server was started with.
+    /// The folders that may contain files: the client's roots, otherwise the base of relative
+    /// paths, and the folders that the server was started with.
     pub(crate) roots: Vec<PathBuf>,
 }
 

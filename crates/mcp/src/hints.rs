@@ -15,7 +15,7 @@ use stickpin_kernel::registry::{CommandDefinition, find};
 pub(crate) const HELP_PREFIX: &str = "stickpin://help/";
 
 /// Rewrites the hint and the warning of a response for the tools of a profile. The single tool of
-/// `slim` takes command lines, so its hints are unchanged.
+/// `slim` accepts command lines, so its hints are unchanged.
 pub(crate) fn rewrite_hints(response: &mut Response, profile: Profile, client_commands: ClientCommands) {
     if profile == Profile::Slim {
         return;

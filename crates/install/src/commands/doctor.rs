@@ -1,4 +1,4 @@
-//! `doctor install`: whether what was installed is still there.
+//! `doctor install`: checks whether what was installed is still there.
 
 use super::install::{InstallOptions, install_into};
 use super::{blocking, setup};

@@ -128,7 +128,7 @@ fn install(disk: &dyn Disk, setup: &Setup, options: &InstallOptions) -> Result<R
     Ok(Report { plan: options.dry, results })
 }
 
-/// Installs into the chosen ones of these harnesses.
+/// Installs into the selected ones of these harnesses.
 pub(crate) fn install_into(
     disk: &dyn Disk,
     setup: &Setup,

@@ -48,7 +48,7 @@ struct Arguments {
     print: bool,
 }
 
-/// What `uninstall` names.
+/// The harnesses and the shared skill, which `uninstall` accepts.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum NameOrShared {
@@ -132,7 +132,7 @@ fn uninstall(disk: &dyn Disk, setup: &Setup, options: &UninstallOptions) -> Resu
     Ok(Report { plan: options.dry, results })
 }
 
-/// Uninstalls from the chosen ones of these harnesses, and cleans up in all.
+/// Uninstalls from the selected ones of these harnesses, and cleans up in all of them.
 pub(crate) fn uninstall_from(
     disk: &dyn Disk,
     setup: &Setup,

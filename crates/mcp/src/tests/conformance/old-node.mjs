@@ -1,4 +1,5 @@
-// The suite imports `fs.globSync`, which Node has from version 22 on, and uses it in a command that is not run here.
+// The suite imports `fs.globSync`, which Node has from version 22 on, but uses it only in a command that is not run
+// here.
 import { register } from "node:module";
 
 const stub = "data:text/javascript,export * from 'node:fs'; export const globSync = undefined;";
