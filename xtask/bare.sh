@@ -1,22 +1,22 @@
 #!/bin/sh
 # Tries the set-up in a bare Debian: `sh xtask/bare.sh WORKSPACE FOLDER`, as `cargo xtask bare` runs it.
 #
-# A root is made in FOLDER by debootstrap from the mirror that this machine's own apt uses, with what the README asks
-# for and nothing else. In it the set-up is run as on a machine that somebody has just got, then the suites on the
-# simulated device and a test that needs what the set-up installs. The workspace and the Rust toolchain are mounted into
-# it, so that nothing is built twice. Mounts and processes live in namespaces of their own and end with them.
+# Debootstrap creates a root in FOLDER from the mirror that this machine's own apt uses, with what the README asks
+# for and nothing else. The set-up runs in it as on a new machine, and then the suites on the
+# simulated device and a test that needs what the set-up installs. The workspace and the Rust toolchain are mounted in
+# the root, so that nothing is built twice. Mounts and processes live in separate namespaces and end with them.
 #
-# Where no root can be made, the reason is printed and the exit code is 0.
+# If no root can be created, the script prints the reason and exits with 0.
 set -eu
 workspace=$1
 bare=$2
 
-# What the README asks for beside Rust.
+# What the README asks for besides Rust.
 before=git,gcc,libc6-dev,ca-certificates
-# Seconds that each of the two parts may take, beside other tests and cargo commands. A mirror that is slower
+# Seconds that each of the two parts may take while other tests and cargo commands run. A mirror that is slower
 # than that proves nothing.
 patience=900
-# Kilobytes that the root and what is installed in it may take.
+# Kilobytes that the root and the packages in it may occupy.
 room=4000000
 
 skipped() {
@@ -44,13 +44,13 @@ remove() {
 for program in apt-get debootstrap unshare timeout chroot; do
     command -v "$program" > /dev/null || skipped "$program is not installed"
 done
-[ "$(id -u)" = 0 ] || skipped 'only root can make one'
+[ "$(id -u)" = 0 ] || skipped 'only root can create one'
 unshare --mount --pid --fork --mount-proc true 2> /dev/null || skipped 'nothing may be mounted here'
 release=$(. /etc/os-release && [ "$ID" = debian ] && echo "${VERSION_CODENAME-}") || true
-[ -n "$release" ] || skipped 'this is no Debian'
+[ -n "$release" ] || skipped 'this is not Debian'
 mirror=$(apt-get indextargets --format '$(CODENAME) $(REPO_URI)' 'Created-By: Packages' \
     | sed -n "s/^$release //p" | head -n 1)
-[ -n "$mirror" ] || skipped "apt has no source of $release"
+[ -n "$mirror" ] || skipped "apt has no source for $release"
 
 remove
 mkdir -p "$bare"
@@ -58,11 +58,11 @@ trap remove EXIT
 free=$(df --output=avail -k "$bare" | tail -n 1)
 [ "$free" -gt $room ] || skipped "only $free kB are free on the disk"
 
-# Where the mirror answers is told to nobody.
+# The output, which names the mirror, is not printed.
 timeout $patience debootstrap --variant=minbase --include=$before "$release" "$bare" "$mirror" > /dev/null \
     || skipped 'debootstrap failed'
 
-# How the machine reaches its mirrors and registries, and what makes installing quick: the root is thrown away.
+# Copy how the machine reaches its mirrors and registries, and make installing fast: the root is thrown away.
 apt-config dump | grep '^Acquire::' > "$bare/etc/apt/apt.conf.d/99outside" || true
 echo force-unsafe-io > "$bare/etc/dpkg/dpkg.cfg.d/unsafe-io"
 printf '#!/bin/sh\nexit 101\n' > "$bare/usr/sbin/policy-rc.d"
@@ -71,8 +71,8 @@ for file in /etc/resolv.conf /etc/hosts /etc/ssl/certs/ca-certificates.crt; do
     [ ! -f "$file" ] || cp "$file" "$bare$file"
 done
 
-# Gives the root what it shares with the machine, and runs the rest in it. `$1` is the root, `$2` what to run there, the
-# others are folders that stand at the same place in it, the workspace first.
+# Mounts what the root shares with the machine, and runs the rest in it. `$1` is the root, `$2` what to run there; the
+# others are folders that have the same path in it, the workspace first.
 mount='
 set -eu
 root=$1 run=$2
@@ -84,7 +84,7 @@ for folder; do
     mkdir -p "$root$folder"
     mount --rbind "$folder" "$root$folder"
 done
-# What npm installs is installed anew.
+# npm installs its packages again.
 if [ -d "$root$1/target/npm" ]; then
     mkdir -p "$root/var/npm"
     mount --bind "$root/var/npm" "$root$1/target/npm"
@@ -93,7 +93,7 @@ cd /
 exec chroot "$root" sh -euc "cd \"$1\"; $run"
 '
 
-# What is run in the root. What apt says of hundreds of packages is shown only where it failed.
+# The commands that run in the root. The output of apt about hundreds of packages is shown only if it fails.
 run='
 cargo xtask setup > /var/log/setup 2>&1 || { tail -n 40 /var/log/setup; exit 1; }
 cargo xtask setup 2>&1 | grep "no package is missing"
@@ -106,7 +106,7 @@ STICKPIN_REQUIRE_NPM=1 cargo test --workspace --test suite inspector
 home=${HOME:-/root}
 cargo=${CARGO_HOME:-$home/.cargo}
 rustup=${RUSTUP_HOME:-$home/.rustup}
-# Another version of the toolchain would build everything anew.
+# Another version of the toolchain would build everything again.
 ended=0
 env -i HOME="$home" CARGO_HOME="$cargo" RUSTUP_HOME="$rustup" LANG=C.UTF-8 \
     PATH="$cargo/bin:/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin" \

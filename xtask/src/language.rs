@@ -105,7 +105,7 @@ fn faults_of(text: &str) -> Vec<(usize, String)> {
         if doc.is_none()
             && let Some(name) = declared(trimmed).filter(|name| BANNED.contains(name))
         {
-            fault(format!("`{name}` is no term of the field"));
+            fault(format!("`{name}` is not a term of the field"));
         }
         if let Some(word) = error_of(trimmed).filter(|word| is_capitalised(word)) {
             fault(format!("an error that begins with `{word}`: sentences of errors begin in lower case"));

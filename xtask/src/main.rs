@@ -48,15 +48,15 @@ fn cli() -> Command {
         )
         .subcommand(
             Command::new("fuzz")
-                .about("Feed readers of what strangers send with random inputs, two of them at a time")
+                .about("Feed random inputs to the parsers of untrusted data, three at a time")
                 .arg(
-                    option("seconds", "How long each of them")
+                    option("seconds", "Seconds for each target")
                         .value_parser(clap::value_parser!(u64))
                         .default_value("30"),
                 )
                 .arg(Arg::new("target").help("Only this one: a module of fuzz/tests/targets")),
         )
-        .subcommand(Command::new("dist").about("Build what is shipped: one file that needs no library of the system"))
+        .subcommand(Command::new("dist").about("Build the shipped binary: one file that needs no system library"))
         .subcommand(
             Command::new("bench")
                 .about("Measure the shipped binary; medians, no verdicts")
@@ -68,7 +68,7 @@ fn cli() -> Command {
                         .conflicts_with("write"),
                 )
                 .arg(
-                    option("binary", "Measure this binary and build none")
+                    option("binary", "Measure this binary instead of building one")
                         .value_parser(clap::value_parser!(std::path::PathBuf))
                         .conflicts_with("write"),
                 )

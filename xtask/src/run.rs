@@ -75,7 +75,7 @@ pub fn output(command: &mut Command) -> Result<String> {
             String::from_utf8_lossy(&out.stderr).trim_end()
         ));
     }
-    String::from_utf8(out.stdout).map_err(|e| format!("`{line}` printed no UTF-8: {e}"))
+    String::from_utf8(out.stdout).map_err(|e| format!("`{line}` did not print UTF-8: {e}"))
 }
 
 /// Installs an npm package below `dir`, without its install scripts.

@@ -1,6 +1,6 @@
 
-# Sessions behind `--session` and apps behind `open`, before what the grammar knows. A name with a colon is several words
-# of a line to bash: what stands before the last colon is left out of the candidates then.
+# Sessions after `--session` and apps after `open`, before the generated values. To bash, a name with a colon is several
+# words of a line: in that case, candidates omit the part up to the last colon.
 _stickpin_values() {
     local line="${COMP_LINE:0:COMP_POINT}"
     local word="${line##*[[:space:]]}" left=""

@@ -1,4 +1,4 @@
-  # What there is now: sessions behind `--session`, and apps behind `open`.
+  # The current values: sessions after `--session`, and apps after `open`.
   def "nu-complete stickpin sessions" [] {
     ^stickpin complete sessions | complete | get stdout | lines
   }

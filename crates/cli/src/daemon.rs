@@ -56,7 +56,7 @@ pub(crate) fn status(state_dir: &StateDir, json: bool, streams: &mut Streams<'_>
     Ok(respond("daemon status", text, output, json, streams))
 }
 
-/// Starts the daemon if it does not run.
+/// Starts the daemon if it is not running.
 pub(crate) fn ensure(state_dir: &StateDir, env: &Env, json: bool, streams: &mut Streams<'_>) -> Result<u8> {
     let connection = Connection::find_or_start(state_dir, &start(env))?;
     let pid = connection.welcome().pid;
@@ -69,7 +69,7 @@ pub(crate) fn ensure(state_dir: &StateDir, env: &Env, json: bool, streams: &mut 
     ))
 }
 
-/// Stops the daemon and waits for its end.
+/// Stops the daemon and waits until it has ended.
 pub(crate) fn stop(state_dir: &StateDir, force: bool, json: bool, streams: &mut Streams<'_>) -> Result<u8> {
     let Some(mut connection) = Connection::find(state_dir)? else {
         let text = format!("no daemon is running for {}", state_dir.path().display());

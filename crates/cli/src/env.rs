@@ -29,7 +29,7 @@ pub struct Env {
     pub mcp_profile: Option<String>,
     /// `STICKPIN_MCP_TOKEN`: the token that clients of `mcp --http` must send.
     pub mcp_token: Option<String>,
-    /// `STICKPIN_VAR_KEY`, else `AD_VAR_KEY`, by KEY: variables of scripts.
+    /// `STICKPIN_VAR_KEY`, otherwise `AD_VAR_KEY`, by KEY: variables of scripts.
     pub variables: BTreeMap<String, String>,
     /// `STICKPIN_SECRET_NAME` by NAME: values for `fill --secret` that no answer shows.
     pub secrets: BTreeMap<String, Secret>,
@@ -125,8 +125,8 @@ impl Env {
         caller.resolve_path(path).map(ResolvedPath::into_path_buf)
     }
 
-    /// Returns the state directory: the option, else the variable, else a folder below the home
-    /// directory.
+    /// Returns the state directory: the option, otherwise the variable, otherwise a folder below
+    /// the home directory.
     ///
     /// # Errors
     /// Returns the errors of [`Caller::resolve_path`], or `IO` when there is no home directory

@@ -21,7 +21,7 @@ use tokio::sync::mpsc;
 /// How long a follower tries to reach an unavailable daemon.
 const RECONNECT: Duration = Duration::from_secs(30);
 
-/// How long a follower that was told to end waits for the first answer, which states where to
+/// How long a follower that was asked to end waits for the first answer, which states where to
 /// continue.
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
 

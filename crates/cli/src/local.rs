@@ -39,7 +39,7 @@ pub(crate) enum FrontEndCommand {
 }
 
 impl FrontEndCommand {
-    /// Returns the first line of its help.
+    /// Returns the first line of the command's help.
     pub(crate) fn summary(&self) -> &str {
         match self {
             Self::Local(local) => local.summary,
@@ -153,7 +153,7 @@ pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
         grammar: |command| {
             let shells = crate::complete::SHELLS;
             command.arg(
-                Arg::new("shell").value_name("SHELL").required(true).value_parser(shells).help("Which shell"),
+                Arg::new("shell").value_name("SHELL").required(true).value_parser(shells).help("The shell"),
             )
         },
         ..CliCommand::new("completions", "Print the completions for a shell", LocalAction::Completions)

@@ -44,8 +44,8 @@ impl<'a> Streams<'a> {
         self.colors = colors;
     }
 
-    /// Flushes stdout and returns the exit code. An answer that did not reach a full disk is a
-    /// failure even if the command succeeded. A reader that has closed the pipe (`| head`) is not.
+    /// Flushes stdout and returns the exit code. An answer that a full disk lost is a failure even
+    /// if the command succeeded. A reader that has closed the pipe (`| head`) is not.
     #[must_use]
     pub fn finish(mut self, code: u8) -> u8 {
         let flushed = self.out.flush();

@@ -29,7 +29,7 @@ pub(crate) enum CliAction {
 /// Parses a command line, without the program's name.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS`, with the name of the command as far as it is known.
+/// Returns `INVALID_ARGS`, with the name of the command if it is known.
 pub(crate) fn parse_line(
     args: Vec<String>,
     env: &Env,

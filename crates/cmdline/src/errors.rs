@@ -19,7 +19,7 @@ pub fn invalid_args(error: &Complaint, command: &mut Command) -> Error {
         ErrorKind::InvalidValue => {
             format!("`{arg}` of `{name}`: {value:?} is not one of {}", text(ContextKind::ValidValue))
         }
-        ErrorKind::TooManyValues => format!("`{option}` of `{name}` does not take the value {value:?}"),
+        ErrorKind::TooManyValues => format!("`{option}` of `{name}` does not accept the value {value:?}"),
         ErrorKind::NoEquals => format!("`{option}` of `{name}` needs `=` before its value"),
         ErrorKind::WrongNumberOfValues | ErrorKind::TooFewValues => {
             format!("`{option}` of `{name}` needs a value")

@@ -115,7 +115,7 @@ fn batch_step(line: &str) -> Result<Value> {
     Ok(json!({ "command": read.entry.spec.name, "input": read.input }))
 }
 
-/// Returns whether an input takes steps from standard input.
+/// Returns whether an input reads steps from standard input.
 pub fn wants_stdin(entry: &Entry, input: &mut Map<String, Value>) -> bool {
     step_lines(entry, input).any(|step| step.as_str() == Some(STDIN))
 }

@@ -2,8 +2,8 @@
 
 use stickpin_kernel::{Error, Result};
 
-/// Splits a command line as a shell would. White space separates words, single and double quotes
-/// group them. In double quotes a backslash escapes `"` and itself.
+/// Splits a command line as a shell would. White space separates words, and single and double
+/// quotes group them. In double quotes a backslash escapes `"` and itself.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` for an unclosed quote.

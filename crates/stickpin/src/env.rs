@@ -15,7 +15,7 @@ use stickpin_kernel::{Error, ErrorCode, Result, Secret};
 
 /// The state directory of the daemon.
 const STATE_DIR: &str = "STICKPIN_STATE_DIR";
-/// The project folder of an agent, for an MCP server that is started without roots in `/` or in the
+/// The project folder of an agent, for an MCP server without roots that is started in `/` or in the
 /// home directory.
 const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
 /// The session, instead of the project's own.
@@ -158,7 +158,7 @@ pub(crate) fn command_line_env() -> Result<Env> {
     let io = |e| Error::new(ErrorCode::Io, format!("the working directory no longer exists: {e}"));
     let cwd = env::current_dir().map_err(io)?;
     utf8("the working directory", &cwd)?;
-    // `HOME`, else the system's entry for this user.
+    // `HOME`, otherwise the system's entry for this user.
     let home = env::home_dir().filter(|home| home.is_absolute());
     if let Some(home) = &home {
         utf8("the home directory", home)?;
@@ -239,7 +239,7 @@ fn evidence() -> BTreeMap<String, String> {
     known.chain([AGENT_ID]).filter_map(|name| Some((name.to_owned(), text(name)?))).collect()
 }
 
-/// Returns the variables that say where programs of agents are and where they keep their settings.
+/// Returns the variables that locate the programs of agents and their settings.
 fn harness_variables() -> BTreeMap<String, OsString> {
     let names = [PATH, CLAUDE_CONFIG_DIR, CODEX_HOME, GEMINI_CLI_HOME, XDG_CONFIG_HOME];
     names.into_iter().filter_map(|name| Some((name.to_owned(), env::var_os(name)?))).collect()

@@ -22,7 +22,7 @@ pub struct Outcome {
 }
 
 impl Outcome {
-    /// Returns the generation: from the envelope, else the last one in the text.
+    /// Returns the generation: from the envelope, otherwise the last one in the text.
     #[must_use]
     pub fn generation(&self) -> Option<u64> {
         if let Some(envelope) = &self.envelope {
@@ -98,10 +98,10 @@ fn texts(step: &Step, text: &str, out: &mut Vec<String>) {
     if let Some(want) = &step.text
         && want.trim() != text
     {
-        out.push(format!("text\n--- expected\n{}\n--- came\n{text}\n---", want.trim()));
+        out.push(format!("text\n--- expected\n{}\n--- got\n{text}\n---", want.trim()));
     }
     out.extend(step.has.iter().filter(|p| !text.contains(*p)).map(|p| format!("no {p:?} in\n{text}")));
-    out.extend(step.lacks.iter().filter(|p| text.contains(*p)).map(|p| format!("{p:?} stands in\n{text}")));
+    out.extend(step.lacks.iter().filter(|p| text.contains(*p)).map(|p| format!("unexpected {p:?} in\n{text}")));
     for part in [&step.code, &step.message, &step.hint].into_iter().flatten() {
         if !text.contains(part) {
             out.push(format!("no {part:?} in the error\n{text}"));
@@ -159,7 +159,7 @@ fn subset(
     normaliser.json(&mut have);
     match serde_json::to_value(expected) {
         Ok(want) if is_subset(&want, &have) => {}
-        Ok(want) => out.push(format!("{what} {have} does not hold {want}")),
+        Ok(want) => out.push(format!("{what} {have} does not contain {want}")),
         Err(e) => out.push(format!("{what}: {e}")),
     }
 }

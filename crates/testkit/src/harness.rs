@@ -70,7 +70,7 @@ impl ScenarioRun {
         let caller = Caller { folder: &folder, agent: step.agent.as_deref() };
         let mut outcome = surface.call(&words, caller);
         if let Some(name) = &step.keep {
-            let generation = outcome.generation().ok_or("it answers with no generation to keep")?;
+            let generation = outcome.generation().ok_or("the answer has no generation to keep")?;
             self.normaliser.keep(name, generation);
         }
         // Removes these lines from the log: the rest was not expected.

@@ -53,7 +53,7 @@ pub fn hint_mentions() -> Vec<(String, String)> {
                 let is_bare = ["run stickpin ", "with stickpin "];
                 assert!(!is_bare.iter().any(|bare| outside.contains(bare)), "{place}: {outside}");
             }
-            // The name and the version of the program are no command line.
+            // The name and the version of the program are not a command line.
             let is_command =
                 |literal: &&str| literal.starts_with("stickpin ") && !literal.starts_with("stickpin {");
             let whole = code.split("format!(\"").skip(1).filter_map(|rest| rest.split('"').next());

@@ -35,8 +35,8 @@ impl ListingLine {
         Some(Self { depth, id: r#ref, role: role.to_owned(), name, suffix: rest.trim().to_owned() })
     }
 
-    /// Returns whether it has this role and name. Ignores case, because styles may capitalize a
-    /// name.
+    /// Returns whether the line has this role and name. Ignores case, because styles may capitalize
+    /// a name.
     pub fn is_called(&self, role: &str, name: &str) -> bool {
         self.role == role && self.name.eq_ignore_ascii_case(name)
     }
@@ -97,7 +97,7 @@ impl Listing {
     }
 
     /// Returns the line of a role and name near a text: in the smallest row or similar container of
-    /// the text that has one, else the first after the text.
+    /// the text that has one, otherwise the first after the text.
     pub fn within(&self, near: &str, role: &str, name: &str) -> Option<&ListingLine> {
         const ROWS: [&str; 6] = ["row", "listitem", "article", "group", "region", "dialog"];
         let at = self.0.iter().position(|l| l.name.contains(near) || l.suffix.contains(near))?;

@@ -82,7 +82,7 @@ pub struct Step {
     /// The caller. Each name is a separate caller in a folder of that name. The session stays the
     /// same.
     pub caller: Option<String>,
-    /// The agent that the caller is, such as `codex:bob`; else whatever the surface finds.
+    /// The agent that the caller is, such as `codex:bob`; by default, whatever the surface finds.
     #[serde(rename = "as")]
     pub agent: Option<String>,
     /// Stores the generation in this step's answer, which must have a header, as `$NAME` for later

@@ -123,7 +123,7 @@ impl std::fmt::Display for StalenessResults {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         write!(
             f,
-            "{} uses, {} wrong acts, {} differ from the table; of {} calm ones {} told, {} refused",
+            "{} uses, {} wrong actions, {} differ from the table; of {} unchanged uses, {} got a notice and {} were refused",
             self.uses,
             self.wrong.len(),
             self.differences.len(),
@@ -131,7 +131,7 @@ impl std::fmt::Display for StalenessResults {
             self.notices,
             self.refused
         )?;
-        self.wrong.iter().try_for_each(|w| write!(f, "\nWRONG ACT {w}"))?;
+        self.wrong.iter().try_for_each(|w| write!(f, "\nWRONG ACTION {w}"))?;
         self.differences.iter().try_for_each(|d| write!(f, "\n{d}"))
     }
 }
@@ -163,7 +163,7 @@ impl Table {
     ) -> Result<StalenessResults, String> {
         let grade = grades.first().ok_or("a device without a grade")?;
         let outcome = grades.iter().find_map(|grade| situation.outcome.get(*grade));
-        let outcome = outcome.ok_or_else(|| format!("{} says nothing of {grades:?}", situation.id))?;
+        let outcome = outcome.ok_or_else(|| format!("{} says nothing about {grades:?}", situation.id))?;
         let row = self.outcomes.get(outcome).ok_or_else(|| format!("no outcome {outcome}"))?;
         let mut results = StalenessResults::default();
         let uses: Vec<(bool, &str)> = match between {

@@ -1,7 +1,7 @@
 //! Measures reading and acting on desktop apps, each on a private display, and the effect of a
 //! hundred snapshots on the app.
 //!
-//! An app's memory is first measured when it no longer grows: Firefox grows by a third in its first
+//! An app's memory is first measured once it no longer grows: Firefox grows by a third in its first
 //! five seconds even if no tool reads it.
 
 use super::measure::{Tool, alternate, medians, resident_bytes, run_timed};
@@ -195,7 +195,7 @@ impl Peer {
             .map(|(name, value)| (name.to_owned(), value.to_owned()))
             .collect();
         // The peer reads through Debian's Python (with gir1.2-atspi-2.0), and stores in its home
-        // which one it found.
+        // folder which Python it found.
         let path = std::env::var("PATH").unwrap_or_default();
         env.insert("PATH".to_owned(), format!("/usr/bin:{path}"));
         env.insert("HOME".to_owned(), dir.join(format!("home-{app}")).display().to_string());

@@ -31,7 +31,7 @@ const HAND_OVER: [&str; 6] = ["turn", "release", "--status", "done", "--next-act
 /// Adds the rows of this part. `state` becomes the state directory of a separate daemon.
 pub fn measure(table: &mut Table, binary: &Path, state: &Path, runs: usize) -> Result {
     let mut ours = Tool::stickpin(binary, state)?;
-    // Its sessions are open at the end.
+    // Its sessions are still open at the end.
     ours.end = &["daemon", "stop", "--force"];
     waiting(table, &ours)?;
     listing(table, &ours, runs)
