@@ -235,7 +235,7 @@ mod tests {
         for name in ["press", "get title", "console"] {
             assert!(of(name).contains("--session: string@\"nu-complete stickpin sessions\""), "{}", of(name));
         }
-        // Every other line is a declaration, a comment or a bracket: none belongs to a text.
+        // Every other line is a declaration, a comment or a bracket: none is part of a text.
         for line in script.lines().map(str::trim).filter(|line| !line.is_empty()) {
             let starts = ["module", "export", "def", "use", "#", "[", "]", "{", "}", "-", "...", "^"];
             let positional = line.split([':', '?', ' ']).next().unwrap_or_default();

@@ -111,7 +111,7 @@ impl<'a> Streams<'a> {
         let _ = line(self.err, text);
     }
 
-    /// Prints a text to stderr without adding a newline.
+    /// Prints text to stderr without adding a newline.
     pub(crate) fn print_to_stderr(&mut self, text: &str) {
         // Failures are ignored, as in `print_error`. The flush makes a moving progress bar visible.
         let _ = self.err.write_all(text.as_bytes()).and_then(|()| self.err.flush());

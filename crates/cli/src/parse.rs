@@ -20,7 +20,7 @@ pub(crate) enum CliAction {
     ClientCommand(&'static dyn ClientCommand, Map<String, Value>, Options),
     /// Run a command of the command line itself.
     Local(&'static CliCommand, ArgMatches, Options),
-    /// Print a text.
+    /// Print text.
     Print(String),
     /// No command was given: print the overview as an error.
     Nothing(String),

@@ -123,7 +123,7 @@ fn prune(root: &Value, pointer: &[&str]) -> Value {
     pruned
 }
 
-/// Replaces byte ranges of a text, which must not overlap.
+/// Replaces byte ranges of the text, which must not overlap.
 fn splice(text: &str, mut edits: Vec<(std::ops::Range<usize>, String)>) -> String {
     edits.sort_by_key(|(range, _)| range.start);
     let mut out = String::with_capacity(text.len() + edits.iter().map(|(_, new)| new.len()).sum::<usize>());
@@ -137,7 +137,7 @@ fn splice(text: &str, mut edits: Vec<(std::ops::Range<usize>, String)>) -> Strin
     out
 }
 
-/// Returns the line break that a text uses first.
+/// Returns the first kind of line break in the text.
 fn line_break(text: &str) -> &'static str {
     match text.find('\n') {
         Some(at) if text[..at].ends_with('\r') => "\r\n",

@@ -54,7 +54,7 @@ impl CommandRef {
 /// The request in a call.
 enum ToolCall {
     Run(Box<Invocation>),
-    /// A text of the server itself.
+    /// Text from the server itself.
     Text(String),
 }
 

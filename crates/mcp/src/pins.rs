@@ -44,7 +44,7 @@ struct Pin {
 pub enum Shown {
     /// The whole response.
     Whole,
-    /// A truncated text. Only the refs in it were shown, and none was renewed.
+    /// Truncated text. Only the refs in it were shown, and none was renewed.
     Cut(HashSet<u32>),
 }
 
@@ -166,7 +166,7 @@ fn numbers(ranges: &[(u32, u32)]) -> impl Iterator<Item = u32> + '_ {
     ranges.iter().flat_map(|&(first, last)| first..=last)
 }
 
-/// Returns the numbers of all refs anywhere in a text.
+/// Returns the numbers of all refs anywhere in the text.
 #[must_use]
 pub fn refs_in(text: &str) -> HashSet<u32> {
     let found = text.match_indices("@e").filter_map(|(at, _)| {

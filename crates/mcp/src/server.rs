@@ -154,7 +154,8 @@ struct Presence {
 impl Drop for Presence {
     fn drop(&mut self) {
         let has_session = !lock(&self.connection.own_session_dirs).is_empty();
-        // When the whole server ends there is no runtime left, and all sessions were closed before.
+        // When the whole server ends, no runtime is left, and all sessions have already been
+        // closed.
         if let Some(runtime) = tokio::runtime::Handle::try_current().ok().filter(|_| has_session) {
             let (shared, connection) = (Arc::clone(&self.shared), Arc::clone(&self.connection));
             runtime.spawn(async move { shared.leave(&connection).await });

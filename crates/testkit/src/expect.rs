@@ -33,7 +33,7 @@ impl Outcome {
     }
 }
 
-/// Returns the first pinned ref in a text: answers must show refs without pins.
+/// Returns the first pinned ref in the text: answers must show refs without pins.
 fn pinned(text: &str) -> Option<&str> {
     text.match_indices("~s").find_map(|(at, _)| {
         let digits = text[..at].bytes().rev().take_while(u8::is_ascii_digit).count();

@@ -86,18 +86,18 @@ impl Listing {
         Self(text.lines().filter(|l| !l.starts_with("page ")).filter_map(ListingLine::read).collect())
     }
 
-    /// Returns the lines of a role, with refs or without.
+    /// Returns the lines with a role, with refs or without.
     pub fn all(&self, role: &str) -> Vec<&ListingLine> {
         self.0.iter().filter(|l| l.role == role).collect()
     }
 
-    /// Returns the line of a role and name.
+    /// Returns the line with a role and name.
     pub fn get(&self, role: &str, name: &str) -> Option<&ListingLine> {
         self.0.iter().find(|l| l.role == role && l.name == name)
     }
 
-    /// Returns the line of a role and name near a text: in the smallest row or similar container of
-    /// the text that has one, otherwise the first after the text.
+    /// Returns the line with a role and name near some text: in the smallest row or similar
+    /// container of the text that has one, otherwise the first after the text.
     pub fn within(&self, near: &str, role: &str, name: &str) -> Option<&ListingLine> {
         const ROWS: [&str; 6] = ["row", "listitem", "article", "group", "region", "dialog"];
         let at = self.0.iter().position(|l| l.name.contains(near) || l.suffix.contains(near))?;

@@ -26,7 +26,7 @@ pub enum McpClient {
     TypeScriptHttp(PathBuf),
 }
 
-/// The server behind a client.
+/// The MCP server as a surface, called through one kind of client.
 pub struct McpSurface {
     client: McpClient,
     runtime: tokio::runtime::Runtime,

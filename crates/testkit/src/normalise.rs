@@ -15,7 +15,7 @@ pub struct Normaliser {
 }
 
 impl Normaliser {
-    /// Replaces a text specific to this run (a port, a folder) with a word.
+    /// Replaces text specific to this run (a port, a folder) with a word.
     pub fn replace(&mut self, own: impl Into<String>, word: impl Into<String>) {
         self.words.push((own.into(), word.into()));
     }
@@ -30,7 +30,7 @@ impl Normaliser {
         self.decoys = decoys.to_vec();
     }
 
-    /// Removes the decoys from a text.
+    /// Removes the decoys from text.
     #[must_use]
     pub fn without_decoys(&self, text: &str) -> String {
         self.decoys.iter().fold(text.to_owned(), |text, decoy| text.replace(decoy, ""))
@@ -47,7 +47,7 @@ impl Normaliser {
         n.checked_sub(*self.first_generation.get_or_insert(n))
     }
 
-    /// Normalizes a text: `s482913` becomes `s+0`, the next generation `s+1`.
+    /// Normalizes text: `s482913` becomes `s+0`, the next generation `s+1`.
     pub fn text(&mut self, text: &str) -> String {
         let mut out = String::with_capacity(text.len());
         let bytes = text.as_bytes();

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Value, json};
 use stickpin_kernel::{Error, ErrorCode, Response, Result};
 
-/// The maximum length of a typed text, in bytes.
+/// The maximum length of typed text, in bytes.
 const MAX_TEXT: usize = 16 << 10;
 
 /// An action that a person requests.
@@ -81,7 +81,7 @@ impl From<Response> for ActAnswer {
 ///
 /// # Errors
 /// Returns `NOT_YOUR_TURN` before the person took the session, `STALE_REF` if the screenshot now
-/// shows something else, `INVALID_ARGS` for a text that is too long or a point outside the
+/// shows something else, `INVALID_ARGS` for text that is too long or a point outside the
 /// screenshot, and the errors of the commands.
 pub(crate) async fn perform(act: Act, board: &Board, remote: &Remote) -> Result<ActAnswer> {
     let (command, input) = match act {
@@ -103,8 +103,8 @@ pub(crate) async fn perform(act: Act, board: &Board, remote: &Remote) -> Result<
         Act::Press { frame, x, y, count } => {
             let target = target(board, frame, x, y)?;
             let response = remote.call("press", json!({ "target": target, "count": count })).await;
-            // A warning states the age of the capture behind a ref, but the person looked at the
-            // picture.
+            // A warning states the age of the capture that a ref comes from, but the person looked
+            // at the picture.
             return Ok(ActAnswer { warning: None, ..response.into() });
         }
         Act::Type { text } if text.len() > MAX_TEXT => {

@@ -55,7 +55,7 @@ struct Events {
     closed: bool,
 }
 
-/// The turn of a session, as far as it is shown.
+/// The parts of a session's turn that are shown.
 #[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 struct TurnState {

@@ -23,9 +23,9 @@
 //! assert!(stickpin_webpage::text::clip(&"long ".repeat(100)).ends_with('…'));
 //! ```
 //!
-//! Invariants: no request is sent to a page behind a dialog. A capture contains no coordinates. An
-//! input goes to the element that a hit test finds at the same moment. This crate knows no browser
-//! and no launch, and cannot switch tabs.
+//! Invariants: no request is sent to a page while a dialog is open. A capture contains no
+//! coordinates. An input goes to the element that a hit test finds at the same moment. This crate
+//! knows no browser and no launch, and cannot switch tabs.
 
 pub mod act;
 pub mod agent;

@@ -149,7 +149,7 @@ fn default(field: &Field) -> Option<String> {
     }
 }
 
-/// Escapes a text for a table cell.
+/// Escapes text for a table cell.
 fn cell(text: &str) -> String {
     text.replace('|', "\\|").replace('\n', " ")
 }

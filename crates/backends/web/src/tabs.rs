@@ -304,7 +304,7 @@ pub(crate) async fn complete_outcome(
 ) -> Result<InputOutcome> {
     match performed {
         // A press on "Close" succeeded even if the tab is gone. Text typed into a tab that went
-        // away meanwhile is not known to have arrived.
+        // away is not known to have arrived.
         Err(e)
             if e.dispatched == Dispatched::Unknown
                 && web.page.tab.is_closed()

@@ -58,7 +58,7 @@ async fn dismiss_repeated(tab: &Tab) -> Result<()> {
         state.silenced = state.dialog.as_ref().map(|dialog| (dialog.kind.clone(), dialog.message.clone()));
     })?;
     match tab.command(&cdp::HandleDialog { accept: false, prompt_text: None }).await {
-        // The browser closed the dialog meanwhile.
+        // The browser has already closed the dialog.
         Err(e) if e.code == ErrorCode::Internal => Ok(()),
         done => done.map(drop),
     }

@@ -40,7 +40,7 @@ struct Page {
     cursor_seq: u64,
 }
 
-/// An entry as it is in the log. A text that is a secret, or too long for the log, is an object.
+/// An entry as stored in the log. Text that is a secret, or too long for the log, is an object.
 #[derive(Debug, Deserialize)]
 struct Stored {
     body: Value,

@@ -57,7 +57,7 @@ pub(crate) const COLONS: &[Colon] = &[
 pub enum Parsed {
     /// None, for an empty line or a comment.
     Nothing,
-    /// Print a text.
+    /// Print text.
     Print(String),
     /// Print the help of a topic or a command.
     Help(String),

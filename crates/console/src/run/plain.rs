@@ -125,7 +125,7 @@ impl Events {
     }
 }
 
-/// Ends a text with a newline, unless it is empty.
+/// Ends text with a newline, unless it is empty.
 fn ended(mut text: String) -> String {
     if !text.is_empty() && !text.ends_with('\n') {
         text.push('\n');
@@ -133,7 +133,7 @@ fn ended(mut text: String) -> String {
     text
 }
 
-/// Writes a text immediately. Returns false if the reader has closed the stream.
+/// Writes text immediately. Returns false if the reader has closed the stream.
 fn write_all(to: &mut dyn Write, text: &str) -> Result<bool> {
     match to.write_all(text.as_bytes()).and_then(|()| to.flush()) {
         Ok(()) => Ok(true),

@@ -6,7 +6,7 @@ use ratatui_core::style::Style;
 use std::borrow::Cow;
 use unicode_width::{UnicodeWidthChar, UnicodeWidthStr};
 
-/// Returns the number of columns of a text.
+/// Returns the number of columns that text occupies.
 pub(super) fn width(text: &str) -> usize {
     text.width()
 }
@@ -15,7 +15,7 @@ fn char_width(c: char) -> usize {
     c.width().unwrap_or(0)
 }
 
-/// Returns a text without characters that could affect its surroundings.
+/// Returns text without characters that could affect its surroundings.
 pub(super) fn shown(text: &str) -> Cow<'_, str> {
     match text.chars().any(stickpin_tree::is_unsafe) {
         true => Cow::Owned(stickpin_tree::escape(text, usize::MAX)),
@@ -23,7 +23,7 @@ pub(super) fn shown(text: &str) -> Cow<'_, str> {
     }
 }
 
-/// Returns a text of at most this many columns. A truncated text ends in `…`.
+/// Returns text of at most this many columns. Truncated text ends in `…`.
 pub(super) fn cut(text: &str, columns: u16) -> Cow<'_, str> {
     let columns = usize::from(columns);
     let text = shown(text);
@@ -35,7 +35,7 @@ pub(super) fn cut(text: &str, columns: u16) -> Cow<'_, str> {
     Cow::Owned(format!("{}{mark}", &text[..end]))
 }
 
-/// Returns how many bytes of a text fit into this many columns.
+/// Returns how many bytes of text fit into this many columns.
 fn fitting(text: &str, columns: usize) -> usize {
     let mut used = 0;
     for (at, c) in text.char_indices() {
@@ -60,7 +60,7 @@ pub(super) fn skip(text: &str, columns: usize) -> usize {
     text.len()
 }
 
-/// Splits a text into lines of at most this many columns, between words where that leaves no line
+/// Splits text into lines of at most this many columns, between words where that leaves no line
 /// half empty.
 pub(super) fn wrap(text: &str, columns: u16) -> Vec<String> {
     let text = shown(text);
@@ -80,7 +80,7 @@ pub(super) fn wrap(text: &str, columns: u16) -> Vec<String> {
     }
 }
 
-/// Draws a text on the first row of an area.
+/// Draws text on the first row of an area.
 pub(super) fn put(buffer: &mut Buffer, area: Rect, text: &str, style: Style) {
     let area = area.intersection(buffer.area);
     if area.width > 0 && area.height > 0 {

@@ -187,7 +187,7 @@ fn oldest_pins_are_forgotten_first() {
 enum Event {
     /// The tree advances.
     Move,
-    /// A client is issued these numbers, in a text of which it sees the first `seen`.
+    /// A client is issued these numbers, in an answer of which it sees the first `seen`.
     Issue { client: usize, numbers: Vec<u32>, seen: Option<usize> },
     /// A client gets a complete diff from `back` trees ago that lists these refs as ended.
     Renew { client: usize, back: u64, ended: Vec<u32> },

@@ -166,7 +166,7 @@ fn translate_wait(words: &[String]) -> Option<(&'static [&'static str], Vec<Stri
         }
         _ => {}
     }
-    // Words that are not a selector are a text; an invalid selector is neither.
+    // Words that are not a selector are text; an invalid selector is neither.
     let text = rest.join(" ");
     args.extend(["--".to_owned(), text.clone()]);
     (!text.is_empty() && (head.len() == 2 || !looks_like_a_term(&text))).then_some((&["wait", "text"], args))
@@ -242,7 +242,7 @@ fn longpress(words: &[String]) -> Option<Vec<String>> {
     }
 }
 
-/// Splits words into a target and a text. The target takes as many words as it can.
+/// Splits words into a target and text. The target gets as many words as possible.
 fn target_and_text(words: &[String], min_text_words: usize) -> Option<Vec<String>> {
     let ends = (1..words.len()).rev().filter(|end| words.len() - end >= min_text_words);
     let (target, end) = ends.filter_map(|end| Some((selector(&words[..end])?, end))).next()?;
@@ -303,7 +303,7 @@ fn normalize_target(target: &str) -> Option<String> {
         out.push_str(if spaces > 0 { " " } else { "" });
         rest = &rest[end + spaces..];
     }
-    // A single word is a text, not a selector.
+    // A single word is text, not a selector.
     (Selector::is_selector(&out) && out.parse::<Selector>().is_ok()).then_some(out)
 }
 

@@ -2,9 +2,9 @@
 //! refused with its position.
 //!
 //! Two rules are stricter than in Maestro, so that a script never acts on an element other than the
-//! intended one. A text must match completely and case-sensitively; `.*text.*` matches a part in
-//! any case, `text.*` the beginning, and `.*text` the end. Several matches are an error unless
-//! `index` chooses.
+//! intended one. Text must match completely and case-sensitively; `.*text.*` matches a part in any
+//! case, `text.*` the beginning, and `.*text` the end. Several matches are an error unless `index`
+//! chooses.
 
 mod blocks;
 mod commands;

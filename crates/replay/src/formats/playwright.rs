@@ -81,7 +81,7 @@ fn indent(lines: &[String]) -> impl Iterator<Item = String> {
     lines.iter().map(|line| format!("  {line}"))
 }
 
-/// Returns a text as a string literal.
+/// Returns text as a string literal.
 fn string(text: &str) -> String {
     let mut out = String::from("'");
     for c in text.chars() {
@@ -98,7 +98,7 @@ fn string(text: &str) -> String {
     out
 }
 
-/// Returns a text with its variables as an expression.
+/// Returns text with its variables as an expression.
 fn text(template: &Template) -> String {
     let part = |part: &TemplatePart| match part {
         TemplatePart::Text(text) => string(text),

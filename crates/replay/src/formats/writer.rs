@@ -97,14 +97,14 @@ impl VariableMarks {
         template.parts().iter().map(part).collect()
     }
 
-    /// Replaces marks in a text with their variables.
+    /// Replaces marks in text with their variables.
     pub(super) fn template(&self, text: &str) -> Template {
         Template::new(text.split(MARK).enumerate().map(|(i, piece)| match i % 2 {
             0 => TemplatePart::Text(piece.to_owned()),
             _ => {
                 piece.parse().ok().and_then(|index: usize| self.0.get(index)).cloned().unwrap_or_else(|| {
-                    // Between two of these characters there is always a mark: texts that contain
-                    // the character were left out.
+                    // Between two of these characters there is always a mark: text that contains
+                    // the character was left out.
                     TemplatePart::Text(piece.to_owned())
                 })
             }

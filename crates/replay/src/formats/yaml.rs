@@ -75,7 +75,7 @@ enum OpenCollection {
     Map(Vec<(YamlKey, Yaml)>, Option<YamlKey>),
 }
 
-/// Parses all documents of a text.
+/// Parses all documents in a text.
 pub(super) fn read(text: &str) -> Result<Vec<Yaml>, ScriptError> {
     if text.len() > MAX_BYTES {
         let message = format!("the file has {} bytes, more than {MAX_BYTES}", text.len());

@@ -6,7 +6,7 @@ use std::fmt;
 /// more than one word.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct Template {
-    /// Adjacent texts are joined; no text is empty.
+    /// Adjacent pieces of text are joined; none is empty.
     parts: Vec<TemplatePart>,
 }
 
@@ -33,7 +33,7 @@ pub struct UnsetVariable {
 }
 
 impl Template {
-    /// Joins adjacent texts and drops empty ones.
+    /// Joins adjacent pieces of text and drops empty ones.
     #[must_use]
     pub fn new(parts: impl IntoIterator<Item = TemplatePart>) -> Self {
         let mut template = Self::default();
@@ -46,7 +46,7 @@ impl Template {
         template
     }
 
-    /// Creates a text without variables.
+    /// Creates a template without variables.
     #[must_use]
     pub fn text(text: impl Into<String>) -> Self {
         Self::new([TemplatePart::Text(text.into())])

@@ -171,7 +171,7 @@ pub(crate) fn is_name(name: &str) -> bool {
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
 }
 
-/// Quotes a text of the script for a message.
+/// Quotes text of the script for a message.
 pub(super) fn quoted(text: &str) -> String {
     stickpin_tree::quote(text)
 }

@@ -94,7 +94,7 @@ async function choose(entry) {
   selectStep(entry.id);
   const own = ++choice;
   const frame = entry.outcome ? await step(entry.id) : null;
-  // Another step was chosen meanwhile.
+  // Another step has been chosen since.
   if (own !== choice) return;
   if (!frame) {
     toast(entry.outcome ? "No picture was taken of this step, and no tree was stored." : "");

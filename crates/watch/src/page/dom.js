@@ -7,7 +7,7 @@ export function byId(id) {
   return found;
 }
 
-/** Creates an element with a class, a text and attributes. */
+/** Creates an element with a class, text and attributes. */
 export function make(tag, className, text, attributes = {}) {
   const made = document.createElement(tag);
   if (className) made.className = className;
@@ -20,7 +20,7 @@ export function make(tag, className, text, attributes = {}) {
 const INVISIBLE =
   /[\u{0}-\u{1f}\u{7f}-\u{9f}\u{ad}\u{34f}\u{61c}\u{115f}-\u{1160}\u{17b4}-\u{17b5}\u{180b}-\u{180f}\u{200b}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{206f}\u{3164}\u{fe00}-\u{fe0e}\u{feff}\u{ffa0}\u{fff0}-\u{fffb}\u{fffe}-\u{ffff}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 
-/** Returns a text of an app without invisible characters, cut to `most` characters. */
+/** Returns an app's text without invisible characters, cut to `most` characters. */
 export function plain(text, most = 400) {
   const shown = String(text ?? "").replace(INVISIBLE, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
   return shown.length > most ? `${shown.slice(0, most)}…` : shown;

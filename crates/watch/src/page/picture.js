@@ -34,8 +34,8 @@ export function setMine(value) {
   for (const box of boxes.children) box.tabIndex = value ? 0 : -1;
 }
 
-/** Shows a frame once its screenshot has loaded, and calls `then` at that moment. Frames that arrive meanwhile replace
- * each other, so that a slow connection skips outdated ones. */
+/** Shows a frame once its screenshot has loaded, and calls `then` at that moment. Frames that arrive before that
+ * replace each other, so that a slow connection skips outdated ones. */
 export async function show(frame, then) {
   pending = { frame, then };
   if (loading) return;
@@ -58,7 +58,7 @@ async function load(frame) {
   try {
     await loaded.decode();
   } catch {
-    // The frame was replaced meanwhile: the next one is being loaded.
+    // The frame has been replaced: the next one is being loaded.
     return false;
   }
   image.src = loaded.getAttribute("src");

@@ -171,7 +171,7 @@ async fn intercept(page: &Page, cancel: bool) -> Result<()> {
     let intercept = InterceptFileChooser { enabled: true, cancel };
     let sessions = page.tab.sessions()?;
     let sent = sessions.iter().map(|session| page.tab.client.send(Some(session), &intercept)).collect();
-    // A frame that goes away meanwhile needs no setting; an open dialog must be answered first.
+    // A frame that has gone away needs no setting; an open dialog must be answered first.
     match page.tab.deliver(sent).await {
         Ok(()) | Err(TabError::Dialog(_)) => Ok(()),
         Err(fault) => Err(fault.into()),

@@ -61,7 +61,7 @@ pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Res
 /// calls.
 ///
 /// The browser draws its next frame for the picture and encodes that frame outside the page.
-/// Neither the layout of the page nor the coordinates of an input change meanwhile.
+/// Neither the layout of the page nor the coordinates of an input change while this happens.
 ///
 /// # Errors
 /// Returns `DIALOG_OPEN` and errors of the tab.

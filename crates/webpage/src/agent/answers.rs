@@ -17,7 +17,7 @@ pub(crate) const BINDING: &str = "__stickpinSignal";
 pub(crate) enum Signal {
     /// The document changed. Carries the total number of changes so far.
     Changed(u64),
-    /// A text appeared in a live region or toast.
+    /// Text appeared in a live region or toast.
     LiveText(String),
     /// A guarded press arrived. The signal outlives the document that sent it.
     Press(PressVerdict),

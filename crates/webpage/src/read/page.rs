@@ -20,7 +20,7 @@ const COMMIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Timeout for a committed document to load, after which a capture reads it as it is.
 const PARSE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The number of attempts at a capture whose document is replaced meanwhile.
+/// The number of attempts at a capture whose document is replaced during the walk.
 const MAX_ATTEMPTS: usize = 5;
 
 /// The first attempt in which a frame that is being replaced no longer causes a retry.

@@ -119,7 +119,7 @@ pub(crate) struct WalkRequest<'a> {
     pub(crate) watch: &'a [Handle],
     /// If set, the walk is needed only if this element is connected.
     pub(crate) target: Option<Handle>,
-    /// Whether a frame that is replaced meanwhile makes the walk fail, to be retried.
+    /// Whether a frame that is replaced during the walk makes it fail, to be retried.
     pub(crate) strict: bool,
 }
 

@@ -87,7 +87,7 @@ impl Tab {
         let create = cdp::CreateWorld { frame_id: frame.clone(), world_name: agent::WORLD };
         let created = self.unless_dialog(self.answer_if(self.client.send(Some(session), &create))).await?;
         if created.is_none() {
-            // The frame went away meanwhile.
+            // The frame has gone away.
             return Ok(());
         }
         let world = self.read(|tab| known_worlds(tab).into_iter().find(|w| w.frame == frame))?;

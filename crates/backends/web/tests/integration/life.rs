@@ -17,7 +17,7 @@ fn processes_of(dir: &Path) -> Vec<PathBuf> {
         .unwrap()
         .map(|entry| entry.unwrap().path())
         .filter(|path| {
-            // A process that ends meanwhile has no command line.
+            // A process that has just ended has no command line.
             let line = std::fs::read(path.join("cmdline")).unwrap_or_default();
             line.windows(needle.len()).any(|w| w == needle)
         })

@@ -1,4 +1,4 @@
-//! Converts the target of a command, a text or a mapping, into one of our selectors.
+//! Converts the target of a command, which is text or a mapping, into one of our selectors.
 
 use super::super::yaml::{Yaml, YamlPosition, YamlValue};
 use super::fields::Fields;

@@ -13,7 +13,7 @@ pub(super) fn scalar(name: &str, yaml: &Yaml) -> Result<Template, ScriptError> {
     }
 }
 
-/// Parses the variables in a text.
+/// Parses the variables in text.
 pub(super) fn template(text: &str, at: YamlPosition) -> Result<Template, ScriptError> {
     let mut parts = Vec::new();
     let mut rest = text;

@@ -342,7 +342,7 @@ impl MaestroWriter<'_> {
         Ok(out)
     }
 
-    /// Escapes a text for use as a pattern.
+    /// Escapes text for use as a pattern.
     fn pattern(&self, text: &str, compare: Compare) -> String {
         let template = self.marks.template(text);
         let escaped = template.parts().iter().map(|piece| match piece {
@@ -367,7 +367,7 @@ fn escape(text: &str) -> String {
     out
 }
 
-/// Writes a text as a scalar, with variables in Maestro's syntax.
+/// Writes text as a scalar, with variables in Maestro's syntax.
 fn scalar(template: &Template) -> String {
     let mut text = String::new();
     for part in template.parts() {

@@ -84,7 +84,7 @@
     }
   });
 
-  // Highlights a ref in a text and its frame in the screenshot of the same step or attempt.
+  // Highlights a ref in the text and its box in the screenshot of the same step or attempt.
   const point = (/** @type {Event} */ event, /** @type {boolean} */ on) => {
     const ref = event.target instanceof Element ? event.target.closest('[data-ref]') : null;
     const scope = ref?.closest('.step, .attempt');

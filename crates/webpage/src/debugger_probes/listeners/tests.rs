@@ -49,7 +49,7 @@ fn the_outermost_only_and_nothing_inside_of_what_is_pressed() {
 
 #[test]
 fn listener_among_siblings_in_a_pressable_is_pressable() {
-    // A row with a hand cursor, a text, and two icons.
+    // A row with a hand cursor, text, and two icons.
     let row = [(1, "clickable", true), (2, "text", false), (2, "generic", false), (2, "generic", false)];
     assert_eq!(pressed(&row, &[3, 4]), [1, 3, 4]);
     // A bar of two halves; a wrapper that listens for its descendants is neither of them.

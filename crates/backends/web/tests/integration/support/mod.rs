@@ -129,7 +129,7 @@ impl Page {
             ..Evaluate::default()
         };
         for _ in 0..100 {
-            // The evaluation fails if its document is unloaded meanwhile.
+            // The evaluation fails if its document is unloaded first.
             if let Ok(answer) = client.call(Some(session), &evaluate).await
                 && answer.exception_details.is_none()
             {

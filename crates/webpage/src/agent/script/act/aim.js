@@ -349,7 +349,7 @@ export function hit(id, x, y) {
   return { target: false, by: idOf(cover), what: words(cover) };
 }
 
-/** The covering element to report: the dialog or popup that it belongs to, else the element itself. */
+/** The covering element to report: the dialog or popup that it belongs to, otherwise the element itself. */
 function coverOf(at, target) {
   for (let p = at; p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
     if (insideFlat(target, p)) break;

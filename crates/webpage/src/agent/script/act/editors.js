@@ -81,8 +81,8 @@ function copyFrom(field) {
 }
 
 /**
- * Pastes a text over the selection in the editor of a field. The selection must cover the whole content. {changed}: as
- * in focusField, or another field has the focus; {pasted: false}: not everything is selected, or the editor does not
+ * Pastes text over the selection in the editor of a field. The selection must cover the whole content. {changed}: as in
+ * focusField, or another field has the focus; {pasted: false}: not everything is selected, or the editor does not
  * accept pasting. null: gone.
  */
 export function pasteText(id, text, key) {

@@ -248,8 +248,8 @@ function scrollerOf(e, dx, dy) {
   return $scrolling.call(document);
 }
 
-/** Which container would scroll, how far it is scrolled, and a point where the wheel would reach it (else null). null:
- * gone. */
+/** Which container would scroll, how far it is scrolled, and a point where the wheel would reach it (null: there is
+ * none). null: gone. */
 export function scroller(id, dx, dy) {
   const e = id ? nodeOf(id) : null;
   if (id && (!e || !$isConnected.call(e))) return null;

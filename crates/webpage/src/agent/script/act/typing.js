@@ -13,11 +13,11 @@ import { innermost } from './press.js';
 import { codeEditor } from './editors.js';
 import { fieldKind } from './input.js';
 
-/** The expected text. `event`: its last event; `moved`: where the page moved the focus meanwhile; `down`: the keys held
+/** The expected text. `event`: its last event; `moved`: where the page has moved the focus since; `down`: the keys held
  * down.
  */
 export let awaited = null;
-/** How long the next event of a text is expected. */
+/** How long the next event of the text is awaited. */
 const AWAITED_MS = 2000;
 const TEXT_EVENTS = ['keydown', 'keypress', 'beforeinput', 'input', 'keyup'];
 /** How many levels above a field the other boxes of a code are searched for. */
@@ -29,7 +29,7 @@ const textObserver = new MutationObserver(() => {
   if (answersText() && awaited.guard) noteAnswer(awaited);
 });
 
-/** Accepts what the page did during an event of a text, unless it shows other content before a character is
+/** Accepts what the page did during an event of the text, unless it shows other content before a character is
  * inserted. */
 function noteAnswer({ guard, field, last, event }) {
   const early = event.type !== 'input' && event.type !== 'keyup' && last.length === 1;

@@ -75,7 +75,7 @@ function address(e, href) {
 
 // ---- Fingerprints ----
 
-/** Adds a text to a running fingerprint: [state, state]. */
+/** Adds text to a running fingerprint: [state, state]. */
 function feed(state, text) {
   let [a, b] = state;
   for (let i = 0; i < text.length; i++) {
