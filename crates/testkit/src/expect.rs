@@ -101,7 +101,9 @@ fn texts(step: &Step, text: &str, out: &mut Vec<String>) {
         out.push(format!("text\n--- expected\n{}\n--- got\n{text}\n---", want.trim()));
     }
     out.extend(step.has.iter().filter(|p| !text.contains(*p)).map(|p| format!("no {p:?} in\n{text}")));
-    out.extend(step.lacks.iter().filter(|p| text.contains(*p)).map(|p| format!("unexpected {p:?} in\n{text}")));
+    out.extend(
+        step.lacks.iter().filter(|p| text.contains(*p)).map(|p| format!("unexpected {p:?} in\n{text}")),
+    );
     for part in [&step.code, &step.message, &step.hint].into_iter().flatten() {
         if !text.contains(part) {
             out.push(format!("no {part:?} in the error\n{text}"));

@@ -164,7 +164,7 @@ fn refuse(refusal: Refusal) -> Response<Body> {
     let why = match refusal {
         Refusal::Host => "the Host header must name this address and port",
         Refusal::Origin => "requests from other pages are refused",
-        Refusal::Token => "this link was used before, or is wrong; `stickpin watch` prints a new one",
+        Refusal::Token => "this link is invalid or has been used; `stickpin watch` prints a new one",
         Refusal::Visit => "open the link that `stickpin watch` printed",
         Refusal::Role => "this link only lets you look",
     };
@@ -172,7 +172,7 @@ fn refuse(refusal: Refusal) -> Response<Body> {
 }
 
 fn missing() -> Response<Body> {
-    answer(StatusCode::NOT_FOUND, TEXT, "there is nothing here")
+    answer(StatusCode::NOT_FOUND, TEXT, "there is no such page")
 }
 
 fn answer(status: StatusCode, kind: &'static str, body: impl Into<Bytes>) -> Response<Body> {

@@ -66,7 +66,7 @@ pub(crate) fn check_version(version_text: &str) -> Result<()> {
     match version {
         Some(version) if version < MIN_VERSION => Err(Error::new(
             ErrorCode::ToolMissing,
-            format!("the browser is version {version}, but {MIN_VERSION} or newer is needed"),
+            format!("the browser is version {version}, but {MIN_VERSION} or newer is required"),
         )
         .hint(install_hint())),
         _ => Ok(()),
@@ -104,7 +104,7 @@ mod tests {
         for old in ["Chrome/133.0.6943.53", "Google Chrome 99.0.1 "] {
             let error = check_version(old).unwrap_err();
             assert_eq!(error.code, ErrorCode::ToolMissing);
-            assert!(error.message.ends_with(", but 134 or newer is needed"), "{error}");
+            assert!(error.message.ends_with(", but 134 or newer is required"), "{error}");
         }
         assert!(check_version("Chromium 99.0").unwrap_err().message.contains("version 99,"));
     }

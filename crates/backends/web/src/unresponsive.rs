@@ -170,7 +170,7 @@ async fn address_of(web: &DrivenBrowser, to: &Navigation) -> Result<Option<Strin
 /// Terminates the scripts that run in a page now. The browser interrupts scripts for this.
 fn end_scripts(tab: &Tab) -> Result<()> {
     for session in tab.sessions()? {
-        tracing::debug!(session, "scripts of the page are ended");
+        tracing::debug!(session, "terminating the scripts of the page");
         // The answer says only that nothing runs any more, which the next probe shows.
         drop(tab.client.send(Some(&session), &cdp::TerminateExecution {}));
     }

@@ -80,9 +80,11 @@ fn check(manifest: &Manifest, outcome: &Outcome) -> Check {
         Status::Added if was_installed => (false, format!("it was removed ({path})"), again),
         Status::Added | Status::AlreadyAbsent => (true, "not installed".to_owned(), String::new()),
         Status::Updated | Status::Removed => (false, format!("it is outdated ({path})"), again),
-        Status::UpdateAvailable => {
-            (false, format!("it was edited, and there is a newer one ({path})"), format!("{again} --replace"))
-        }
+        Status::UpdateAvailable => (
+            false,
+            format!("it was edited, and a newer version is available ({path})"),
+            format!("{again} --replace"),
+        ),
         Status::Preserved => (true, format!("it was edited by hand and is kept ({path})"), String::new()),
         Status::Skipped => (true, "another harness provides it".to_owned(), String::new()),
         Status::Failed => (false, outcome.message.clone(), String::new()),

@@ -190,7 +190,7 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
         }
         if set.refused {
             let (text, value) = (quote(text), quote(&set.value));
-            let message = format!("the field cannot hold {text}: it would read {value}");
+            let message = format!("the field cannot hold {text} and would change it to {value}");
             let error = Error::new(ErrorCode::FillMismatch, message);
             return Err(error.hint(format!("it accepts {}", set.accepts)));
         }

@@ -229,7 +229,7 @@ async fn a_browser_that_is_too_old_is_refused() {
     let provider = WebProvider::new(WebConfig { chromium: Some(program), ..WebConfig::default() });
     let error = provider.open(OpenRequest::new("about:blank", "test", dir.path())).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::ToolMissing);
-    assert_eq!(error.message, "the browser is version 99, but 134 or newer is needed");
+    assert_eq!(error.message, "the browser is version 99, but 134 or newer is required");
     until_gone(dir.path()).await;
     let check = provider.doctor().await.remove(0);
     assert!(!check.ok && check.found.ends_with(&error.message) && !check.fix.is_empty(), "{check:?}");

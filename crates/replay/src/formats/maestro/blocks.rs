@@ -84,9 +84,10 @@ fn conditional(flow: &FlowHeader, when: &Yaml, mut body: Vec<Node>) -> Nodes {
         }
         let is_phone = PHONE_PLATFORMS.iter().any(|phone| required.eq_ignore_ascii_case(phone));
         let Some(platform) = flow.platform.or(is_phone.then_some("no phone")) else {
-            return Err(yaml
-                .at
-                .error_at("the platform of this flow is unknown", "add a `url` to the header for the platform Web"));
+            return Err(yaml.at.error_at(
+                "the platform of this flow is unknown",
+                "add a `url` to the header for the platform Web",
+            ));
         };
         if !required.eq_ignore_ascii_case(platform) {
             body.clear();

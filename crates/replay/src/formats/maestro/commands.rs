@@ -185,7 +185,7 @@ fn launch_app(flow: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     } else {
         app = command.fields.text("appId")?.or(app);
         clear = command.fields.boolean("clearState")?;
-        command.fields.expect_default("stopApp", true, "an app is always started fresh")?;
+        command.fields.expect_default("stopApp", true, "an app always starts fresh")?;
     }
     let Some(app) = app.or_else(|| flow.app.clone()) else {
         return Err(command.at.error_at(
@@ -217,15 +217,11 @@ fn tap(command: &mut Command<'_>, verb: &str, extra: Option<&str>) -> Nodes {
         words.extend(fields.text("waitToSettleTimeoutMs")?.map(|ms| option("settle", &ms)));
         times = fields.take("repeat").map(|yaml| repetitions("repeat", yaml)).transpose()?;
         delay = if times.is_some() { fields.text("delay")? } else { None };
-        fields.expect_default(
-            "retryTapIfNoChange",
-            false,
-            "retry: {maxRetries: 1, commands: [...]} tries again",
-        )?;
+        fields.expect_default("retryTapIfNoChange", false, "use retry: {maxRetries: 1, commands: [...]}")?;
         fields.ignore(&["label"]);
         if point.is_some() {
             // A point always exists.
-            fields.expect_default("optional", false, "a point is always there")?;
+            fields.expect_default("optional", false, "a point always exists")?;
         } else {
             optional = fields.boolean("optional")?.unwrap_or(false);
         }
@@ -341,7 +337,7 @@ fn wait_for_animation_to_end(_: &FlowHeader, command: &mut Command<'_>, _: usize
 /// Accepts the command without effect, because neither pages nor desktops have a keyboard that
 /// covers content.
 fn hide_keyboard(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
-    Ok(vec![command.node(NodeKind::Comment("hideKeyboard: there is none here".to_owned()))])
+    Ok(vec![command.node(NodeKind::Comment("hideKeyboard: there is no on-screen keyboard".to_owned()))])
 }
 
 /// Ends the session and with it the app; `launchApp` begins another one.

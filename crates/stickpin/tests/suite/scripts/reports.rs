@@ -114,7 +114,7 @@ fn one_replay_that_is_stopped_closes_and_reports() {
     waits(&desk);
     desk.world.signal("-INT", child.id());
     let ran: Ran = child.wait_with_output().expect("it ends").into();
-    assert!(ran.code != 0 && ran.err.contains("the replay was stopped before its end"), "{ran:?}");
+    assert!(ran.code != 0 && ran.err.contains("the replay was stopped before it finished"), "{ran:?}");
     let page = desk.read("report.html");
     assert!(page.contains("<strong>interrupted</strong>") && page.contains("press text=Order"), "{page}");
     assert_eq!(sessions(&desk), Some(0), "the session was closed");
