@@ -5,8 +5,8 @@
 // - style and layout: not here. The Rust side compares the browser's own counts of style recalculations and layouts,
 //   which it requests after this function has updated both;
 // - click listeners: the Rust side compares the browser's count of listeners, see `canary`;
-// - state that none of these report: LIVE below, compared by value. If something uncounted could change, a capture gets
-//   no seal, and the next capture is a walk.
+// - state that none of these report: LIVE below, compared by value.
+// If something uncounted could change, a capture gets no seal, and the next capture is a walk.
 
 import {
   $docQueryAll, $documentElement, $firstChild, $localName, $matches, $nextSibling, $nodeType, $rootQueryAll,
