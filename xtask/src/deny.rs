@@ -7,18 +7,19 @@ use crate::summary::skipped;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-/// Whether to fetch the advisory database and check against it. The database is in a Git
-/// repository, which cannot be fetched from a machine that reaches only package registries.
+/// The variable that requests a check against the advisory database, which is fetched for it. The
+/// database is in a Git repository, which cannot be fetched from a machine that reaches only
+/// package registries.
 const REQUIRE_ADVISORIES: &str = "STICKPIN_REQUIRE_ADVISORIES";
 
-/// A clone of the advisory database, which is used instead of a fetched one.
+/// The variable that names a clone of the advisory database, which is then used instead of a fetched one.
 const ADVISORIES: &str = "STICKPIN_ADVISORIES";
 
 /// The folder in which `cargo-deny` looks for the clone of its default database. It derives the name
 /// from the database's address.
 const DATABASE: &str = "advisory-db-3157b0e258782691";
 
-/// Makes a run without `cargo-deny` fail.
+/// The variable that makes a run without `cargo-deny` fail.
 const REQUIRE_DENY: &str = "STICKPIN_REQUIRE_DENY";
 
 /// Runs `cargo-deny` with `deny.toml`.

@@ -1,6 +1,6 @@
-//! Following a command of the registry: waiting for its next entries, and `--follow`, which prints
-//! them as they come. The last line on stderr states where to continue, so that nothing is lost
-//! between two runs.
+//! Follows a command of the registry: waits for its next entries, and with `--follow` prints them
+//! as they come. The last line on stderr states where to continue, so that nothing is lost between
+//! two runs.
 
 use crate::client_command::listen_for_signals;
 use crate::env::Env;

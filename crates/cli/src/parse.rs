@@ -1,4 +1,4 @@
-//! Conversion of arguments into an action. Pure: no files, no sockets.
+//! Converts arguments into an action. Pure: no files, no sockets.
 
 use crate::env::Env;
 use crate::help;

@@ -60,7 +60,7 @@ const fn no_pictures(variable: &'static str, value: Value, why: &'static str) ->
 const MULTIPLEXER: &str = "a terminal multiplexer does not pass pictures on";
 
 /// The rules; the first one that applies decides. Programs inherit most variables from the terminal
-/// outside of a multiplexer, so the multiplexers come first.
+/// outside a multiplexer, so the multiplexers come first.
 const RULES: &[Rule] = &[
     no_pictures("TMUX", Value::Any, MULTIPLEXER),
     no_pictures("STY", Value::Any, MULTIPLEXER),

@@ -1,4 +1,4 @@
-//! Conversion of words to a command of the registry with its input.
+//! Converts words to a command of the registry with its input.
 //!
 //! [`read`] only applies the grammar; the kernel checks the values when the command is called.
 //! [`parse`] reads lines that run later, in scripts and batches. It checks them too, so that a

@@ -1,5 +1,5 @@
-//! Conversion of a command and its input to words that parse as the same command. Used by scripts
-//! and hints.
+//! Converts a command and its input to words that parse as the same command. Used by scripts and
+//! hints.
 
 use crate::grammar::{is_on_by_default, kebab_case, long_name};
 use serde_json::{Map, Value};

@@ -63,7 +63,7 @@ impl Conversation {
     }
 
     /// Returns the element that `it` refers to: that of the last entry that has one. A ref has the
-    /// pin of the last entry up to then that showed it, so that a refusal names that snapshot.
+    /// pin of the last entry up to that one that showed it, so that a refusal names that snapshot.
     #[must_use]
     pub fn target(&self) -> Option<String> {
         let at = self.entries.iter().rposition(|entry| entry.target.is_some())?;

@@ -7,8 +7,8 @@ use std::path::{Path, PathBuf};
 /// message and returns `None`, so that the test is skipped.
 ///
 /// # Panics
-/// Panics if it is required (`STICKPIN_REQUIRE_NPM=1`) and missing, or if its versions differ from
-/// those of this checkout.
+/// Panics if the folder is required (`STICKPIN_REQUIRE_NPM=1`) and missing, or if its versions
+/// differ from those of this checkout.
 #[must_use]
 pub fn npm() -> Option<PathBuf> {
     installed_folder("npm", "xtask/npm")

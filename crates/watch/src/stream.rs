@@ -35,7 +35,7 @@ impl Reader {
             let (seen, messages) = self.viewer.board().messages(self.seen);
             self.seen = seen;
             if !messages.is_empty() {
-                // JSON has no line breaks outside of strings and escapes those inside.
+                // JSON has no line breaks outside strings and escapes those inside.
                 let lines = messages.iter().map(|(name, data)| format!("event: {name}\ndata: {data}\n\n"));
                 return Some(lines.collect::<String>().into());
             }

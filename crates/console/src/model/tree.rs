@@ -165,7 +165,7 @@ impl Tree {
             self.visible.partition_point(|&line| line < at).min(self.visible.len().saturating_sub(1));
     }
 
-    /// Selects the next line that contains a text, ignoring case; the lines before the selection
+    /// Selects the next line that contains some text, ignoring case; the lines before the selection
     /// come last. Unfolds the ancestors of the line. Returns false if there is none.
     pub(crate) fn search(&mut self, query: &str) -> bool {
         self.query = query.to_lowercase();

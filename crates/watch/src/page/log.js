@@ -100,7 +100,7 @@ export function selectCall(id) {
 }
 
 /** Shows what the device noticed itself, in addition to the errors in receipts: console errors from
- * outside of actions, and the failed requests of the page. */
+ * outside actions, and the failed requests of the page. */
 export function showNoticed({ consoleErrors, failedRequests }) {
   noticed = [
     ...consoleErrors.map((error) => [error, "in no receipt"]),

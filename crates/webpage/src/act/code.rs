@@ -1,4 +1,4 @@
-//! Fills code editors, which show only part of their text and take keys through a hidden field
+//! Fills code editors, which show only part of their text and receive keys through a hidden field
 //! (`agent/script/act/editors.js`). A key selects everything, the text is pasted over the
 //! selection, and a copy reads back what the editor then holds.
 

@@ -198,7 +198,7 @@ function controlAround(target) {
 
 /**
  * Whether an element over a field is the field as a person sees it: the box that it is drawn in, or a part of that box.
- * The page takes a press there for a press on the field. An element with its own function, or one that blocks the
+ * The page treats a press there as a press on the field. An element with its own function, or one that blocks the
  * field, is a cover.
  */
 function reachesControl(at, target) {

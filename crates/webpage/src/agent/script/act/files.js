@@ -43,7 +43,7 @@ let receiving = null;
 const HEARD_MS = 200;
 
 /** From now on, tracks whether an input is still in use when it gets files. false: gone. `loose`: the input may be
- * outside of the document. */
+ * outside the document. */
 export function expectFiles(id, loose) {
   const e = nodeOf(id);
   const inUse = () => loose || $isConnected.call(e);

@@ -57,7 +57,7 @@ const within = (e, outer) => e === outer || insideFlat(e, outer);
 
 let edge = null;
 
-/** Listeners outside of the element around the list do not receive the key. */
+/** Listeners outside the element around the list do not receive the key. */
 function keepInside(event) {
   if (edge === null || !event.isTrusted) return;
   const path = event.composedPath();

@@ -252,7 +252,7 @@ function targetChanged({ node, text, words, disabled }, bears) {
   return now.some(([name, value]) => (was.has(name) ? !same(was.get(name), value) : NAMES.has(name)));
 }
 
-/** Whether a node is outside of what a press has selected: changes there show the selection. */
+/** Whether a node is outside what a press has selected: changes there show the selection. */
 const isBeside = ({ node }, bears) => Boolean(bears.selected) && node !== bears.selected && !$contains.call(bears.selected, node);
 
 /** Whether any guarded content has changed. */
