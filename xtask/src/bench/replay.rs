@@ -10,7 +10,7 @@ use crate::run::{empty_folder, output, read, write};
 use std::fmt::Write as _;
 use std::path::Path;
 
-/// The embedded app, with a virtual clock.
+/// The simulated app, with a virtual clock.
 const APP: &str = "sim:settings?clock=virtual";
 
 /// The recorded steps: ten, after which the app is in its initial state.
@@ -58,7 +58,7 @@ fn steps(table: &mut Table, ours: &Tool, folder: &Path, runs: usize) -> Result {
         alternate(runs, || ours.command(&["replay", &long]), Some(|| ours.command(&["replay", &short])))?;
     #[allow(clippy::cast_precision_loss, reason = "a number of steps")]
     let each = (long - short.unwrap_or_default()) / (LONG_SCRIPT_STEPS - SHORT_SCRIPT_STEPS) as f64;
-    table.add("a step of a replay on the embedded device", each, "ms", "under 0.5");
+    table.add("a step of a replay on the simulated device", each, "ms", "under 0.5");
     table.add(
         &format!("`replay` of {LONG_SCRIPT_STEPS} steps on it, whole process"),
         long,
