@@ -68,8 +68,9 @@ const TOOLKITS: &[&str] = &[
     "java",
 ];
 
-/// Toolkit-specific code belongs in `toolkit/`: a toolkit's name elsewhere is a decision by
-/// toolkit. Only the provider names some, in messages and as settings of the person's session.
+/// Toolkit-specific code belongs in `toolkit/`: a toolkit's name elsewhere means a decision that
+/// depends on the toolkit. Only the provider names some, in messages and as settings of the
+/// person's session.
 #[test]
 fn toolkits_are_named_in_one_folder() {
     let mut sources = floors::sources(&src(), &[]);

@@ -394,7 +394,7 @@ async fn part_of_a_target_that_comes_back_leaves_the_turn_idle() {
     assert_eq!(reservation(&shop), (TurnPhase::Idle, None));
 }
 
-/// Opens `shop`, which lends to `pay`, which lends on to `card`.
+/// Opens `shop`, which lends to `pay`, which in turn lends to `card`.
 async fn lent_on(world: &World, who: [&Participant; 3]) -> (Arc<SessionAuthority>, [Spawned; 2]) {
     let [ada, bob, eve] = who;
     let shop = world.open(ada);

@@ -321,7 +321,8 @@ async fn a_second_wait_of_an_agent_is_refused_until_the_first_ends() {
     assert!(matches!(wait(&shop, &bob, 0).await, TurnReply::NotYet(_)));
 }
 
-/// Fault 2: a waiter that is killed is not routed to, and one that polls in slices is.
+/// Fault 2: the turn is not reserved for a waiter that was killed, but is for one that polls in
+/// slices.
 #[tokio::test(start_paused = true)]
 async fn turn_is_not_reserved_for_a_waiter_that_is_gone() {
     for (ends, expected) in [("returns", true), ("is cancelled", false), ("is killed", false)] {
@@ -792,7 +793,7 @@ async fn first_host_after_a_reboot_surrenders_turns_that_nobody_uses() {
     assert_eq!(world.coordinator.meta("shop").unwrap().0.turn.state, TurnPhase::Idle);
 }
 
-/// A person at a console makes no requests for a long time, and has no process of a harness.
+/// A person at a console makes no requests for a long time, and has no harness process.
 #[tokio::test(start_paused = true)]
 async fn connection_of_an_owner_without_a_process_keeps_its_lease() {
     let world = World::new();

@@ -1,7 +1,7 @@
-//! Bad input through the real binary, on the embedded device: each is answered with its error code,
-//! its exit code and a hint, nothing is sent or lost, and the session continues. Sockets, state
-//! directories and full disks are in `daemon.rs`, clients that disconnect midway and other callers
-//! of the daemon in `sessions.rs`, pages in `web/bad_input/`.
+//! Bad input through the real binary, on the simulated device: each is answered with its error
+//! code, its exit code and a hint, nothing is sent or lost, and the session continues. Sockets,
+//! state directories and full disks are in `daemon.rs`, clients that disconnect midway and other
+//! callers of the daemon in `sessions.rs`, pages in `web/bad_input/`.
 
 use crate::support::{Ran, World};
 use serde_json::{Value, json};

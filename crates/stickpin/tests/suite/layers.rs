@@ -44,7 +44,7 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().nth(2).expect("crates/stickpin lies two below")
 }
 
-/// Reads the metadata as from the root: in a crate's folder, Cargo would select that crate.
+/// Reads the metadata as if from the root: in a crate's folder, Cargo would select that crate.
 fn metadata() -> Metadata {
     let metadata = MetadataCommand::new().manifest_path(root().join("Cargo.toml")).no_deps().exec();
     metadata.expect("cargo metadata answers")

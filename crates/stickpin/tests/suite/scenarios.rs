@@ -1,4 +1,4 @@
-//! Every scenario of the embedded device on every surface: in process, over the daemon's socket,
+//! Every scenario of the simulated device on every front end: in process, over the daemon's socket,
 //! through the binary as text and as JSON. Each run has its own folder and daemon.
 
 use serde_json::{Map, Value, json};
@@ -23,7 +23,7 @@ fn run(name: &str, surface: impl FnOnce(&Path) -> Box<dyn Surface>) {
     }
 }
 
-/// A test per file and surface, and the list of the files.
+/// A test per file and front end, and the list of the files.
 macro_rules! scenarios {
     ($($name:ident)*) => {
         const NAMES: &[&str] = &[$(stringify!($name),)*];
@@ -155,8 +155,8 @@ fn shown(device: &str) -> BTreeSet<String> {
     steps.filter(|s| s.exit == 0).filter_map(|s| command(&s.run)).collect()
 }
 
-/// Returns whether a command concerns the agents and the log of a session and never
-/// its device, so that one device has to show it.
+/// Returns whether a command concerns the agents and the log of a session and never its device, so
+/// that one device that shows it is enough.
 fn is_about_agents(name: &str) -> bool {
     let group = name.split(' ').next().unwrap_or_default();
     let of_any_host = ["session list", "session show"].contains(&name);
@@ -166,7 +166,7 @@ fn is_about_agents(name: &str) -> bool {
 
 #[test]
 fn every_command_has_a_scenario_on_sim_and_web() {
-    // Commands whose capability one device lacks: a page has no start screen; the embedded device
+    // Commands whose capability one device lacks: a page has no start screen; the simulated device
     // has no files, traffic, script or clipboard.
     let (sim, web) = (shown("sim"), shown("web"));
     let missing = |used: &BTreeSet<String>| -> Vec<&str> {

@@ -1,4 +1,4 @@
-//! Sessions of a daemon, through the real binary, on the embedded device.
+//! Sessions of a daemon, through the real binary, on the simulated device.
 
 use crate::support::{self, World, eventually, kill_daemon, request};
 use serde_json::json;

@@ -1,4 +1,4 @@
-//! The staleness table on the embedded device, in its three identity grades. The app's own log
+//! The staleness table on the simulated device, in its three identity grades. The app's own log
 //! shows which element received the input.
 
 use std::sync::Arc;

@@ -343,7 +343,7 @@ fn handles(pid: u32, signal: u32) -> bool {
     caught & (1 << (signal - 1)) != 0
 }
 
-/// Section 10.3: the cursor is written on every exit, also when nothing was read yet.
+/// Section 10.3: the cursor is written on every exit, even when nothing has been read yet.
 #[test]
 fn follower_that_is_ended_before_the_first_answer_says_where_to_go_on() {
     let world = World::new();

@@ -13,7 +13,7 @@ acting! {
     /// any other value is an error. In a code editor the text is pasted over the whole content, so
     /// that the editor adds no brackets.
     pub struct Fill {
-        /// Ref or selector of a field that takes text.
+        /// Ref or selector of a field that accepts text.
         #[schemars(extend("x-positional" = 0))]
         target: Target,
         /// The new content; empty text clears the field.

@@ -26,9 +26,9 @@ pub(super) const CLOSED: u8 = 11;
 
 /// Wait for the turn of the session, and hold it until you release it.
 ///
-/// Exits with 0 when it is your turn, 3 when the time is up or an event for you arrived, and 4 when
-/// the turn may be taken from an owner that is gone or silent. The daemon renews your turn; you
-/// need not keep a process running for it.
+/// Exits with 0 when it is your turn, 3 when the wait times out or an event for you arrives, and 4
+/// when the turn may be taken from an owner that is gone or silent. The daemon renews your turn;
+/// you need not keep a process running for it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TurnWait {

@@ -27,8 +27,8 @@ const FOLLOW: Follow = Follow { wait: "wait", timeout: "timeout", after: "after"
 
 /// Show what happened in the session: messages, turns, notes and members. Claims no turn.
 ///
-/// With --wait it exits with 0 after the first events that are for you, 3 when the time is up, and
-/// 11 when the session is closed. After an event about the turn, always run `turn wait`.
+/// With --wait it exits with 0 after the first events that are for you, 3 when the wait times out,
+/// and 11 when the session is closed. After an event about the turn, always run `turn wait`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Events {

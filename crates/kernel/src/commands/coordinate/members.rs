@@ -55,7 +55,7 @@ pub struct TurnKick {
 pub struct TurnState {
     /// Also show the open notes.
     pub notes: bool,
-    /// Also show members whose harness ended long ago.
+    /// Also show members whose harness exited long ago.
     pub all: bool,
 }
 

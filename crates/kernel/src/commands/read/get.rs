@@ -43,7 +43,7 @@ pub enum Property {
     Name,
     /// The role.
     Role,
-    /// All attributes of the platform.
+    /// All its attributes on the platform.
     Attrs,
     /// The bounding box, in viewport pixels.
     Box,

@@ -23,7 +23,7 @@ pub(super) const DEFAULT_MAX_PX: u32 = 1568;
 
 /// Take a picture of the app.
 ///
-/// Points (`x,y`) of later commands are pixel coordinates in your last picture. What it showed
+/// Points (`x,y`) in later commands are pixel coordinates in your last picture. What it showed
 /// there is checked before any input is sent.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]

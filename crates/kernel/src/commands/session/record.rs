@@ -42,7 +42,7 @@ pub struct RecordStart {
 
 /// End the recording and write the script.
 ///
-/// Also works after the app, the session or the daemon was lost: each recorded command is written
+/// Works even after the app, the session or the daemon was lost: each recorded command is written
 /// to disk before its response is sent.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]

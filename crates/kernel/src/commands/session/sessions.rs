@@ -29,7 +29,7 @@ pub struct SessionList {
     pub all: bool,
 }
 
-/// Show one session: its app, the running command and an open dialog. Never waits.
+/// Show one session: its app, the running command and any open dialog. Never waits.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SessionShow {

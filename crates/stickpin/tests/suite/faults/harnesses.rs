@@ -1,5 +1,5 @@
-//! F5 and F34: the process of a harness changes while its conversation goes on, or its
-//! conversation changes while its process goes on.
+//! F5 and F34: the process of a harness changes while its conversation continues, or its
+//! conversation changes while its process continues.
 
 use super::agents::{ADA, BOB, ok, refused, run, shell};
 use crate::mcp::Harness;
@@ -49,7 +49,7 @@ fn conversation_that_replaced_another_one_takes_its_turn_and_its_mcp_server() {
     let granted = shell(&claude, "turn wait");
     assert!(claude.client.ok("whoami", json!({})).contains(&old));
     ok(&world, BOB, "turn join");
-    // `/clear`: the harness and its server go on, and the shell has another conversation.
+    // `/clear`: the harness and its server continue, and the shell has another conversation.
     std::fs::write(&conversation, "s2").expect("a file");
     let new = shell(&claude, "whoami")["agentId"].as_str().expect("an id").to_owned();
     assert_ne!(new, old);

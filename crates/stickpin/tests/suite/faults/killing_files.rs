@@ -63,8 +63,8 @@ impl FromStr for Point {
     }
 }
 
-/// The files of the machine. Every operation that changes a name or a content counts. Syncs do not:
-/// a killed process loses nothing that was written.
+/// The files of the machine. Every operation that changes a name or content counts. Syncs do not: a
+/// killed process loses nothing that was written.
 #[derive(Debug, Clone)]
 pub struct KillingFiles(Arc<Operations>);
 

@@ -131,7 +131,7 @@ pub struct Situation {
     /// Types of reports that count.
     #[serde(default)]
     pub events: Option<Vec<String>>,
-    /// Reports that are no action, such as a drop outside every target.
+    /// Reports that do not count as an action, such as a drop outside every target.
     #[serde(default)]
     pub ignore: Vec<String>,
     /// Races only: when the change comes.

@@ -12,7 +12,7 @@ use stickpin_testkit::{
 
 const PROGRAM: &str = env!("CARGO_BIN_EXE_stickpin");
 
-/// A surface, or `None` if its requirements are missing.
+/// A front end, or `None` if its requirements are missing.
 type Made = Option<Box<dyn Surface>>;
 
 /// The programs that a scenario needs, separated by spaces, and whether they are large.
@@ -57,7 +57,7 @@ fn mcp(dir: &Path, needs: &Needs) -> Made {
 
 macro_rules! scenarios {
     ($($name:ident($programs:literal, $heavy:literal): $($surface:ident)*;)*) => {
-        /// Each file with the surfaces that it runs on.
+        /// Each file with the front ends that it runs on.
         const RUNS: &[(&str, &[&str])] = &[$((stringify!($name), &[$(stringify!($surface)),*]),)*];
 
         $(mod $name {

@@ -42,7 +42,7 @@ const NOT_ON_A_DESKTOP: &[(&str, &str)] = &[
     ("toggle-by-name", "its new self is handed over by an act: fixtures/scenarios/toggle.toml"),
 ];
 
-/// Situations with another outcome on a private display, each with the reason.
+/// Situations with a different outcome on a private display, each with the reason.
 const NOT_ON_A_PRIVATE_DISPLAY: &[(&str, &str)] = &[(
     "desktop-covered-by-a-window",
     "nobody is disturbed there: a window that merely lies in the way makes room, and the target receives the press",

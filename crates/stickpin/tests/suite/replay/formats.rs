@@ -1,4 +1,4 @@
-//! Scripts in other formats, imported and exported: a flow drives the embedded device, and an
+//! Scripts in other formats, imported and exported: a flow drives the simulated device, and an
 //! exported test drives a browser.
 
 use super::stage::Stage;

@@ -1,4 +1,4 @@
-//! Recording and replaying on the embedded device: what an agent did by refs is run again by
+//! Recording and replaying on the simulated device: what an agent did by refs is run again by
 //! selectors, and diverges if the app has changed. The app's log shows which element received the
 //! input.
 

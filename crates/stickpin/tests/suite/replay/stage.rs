@@ -1,4 +1,4 @@
-//! A host with the embedded device, a folder, and scripts in it.
+//! A host with the simulated device, a folder, and scripts in it.
 
 use std::path::PathBuf;
 use std::sync::Arc;

@@ -1,4 +1,4 @@
-//! Reports of runs: the HTML page of a suite and of one script, also when the run is stopped, when
+//! Reports of runs: the HTML page of a suite and of one script, even when the run is stopped, when
 //! two runs write the same page, and when it cannot be written.
 
 use super::{Desk, Ran, ref_of};

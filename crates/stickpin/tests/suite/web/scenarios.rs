@@ -23,7 +23,7 @@ fn run(name: &str, surface: impl FnOnce(&Path) -> Option<Box<dyn Surface>>) {
     }
 }
 
-/// A surface, or `None` if its requirements are missing.
+/// A front end, or `None` if its requirements are missing.
 type Made = Option<Box<dyn Surface>>;
 
 fn in_process(dir: &Path) -> Made {
@@ -110,8 +110,8 @@ fn mcp_and_line(dir: &Path) -> Made {
     Some(Box::new(Mixed { mcp, line: ProcessText::new(dir, Path::new(PROGRAM)), guest: false }))
 }
 
-/// A test per file and surface, and the list of the files. Each runs in process and through one of
-/// the MCP clients, because the device behaves the same with each of them.
+/// A test per file and front end, and the list of the files. Each runs in process and through one
+/// of the MCP clients, because the device behaves the same with each of them.
 macro_rules! scenarios {
     ($($name:ident: $($surface:ident)*;)*) => {
         const SURFACES: &[(&str, &[&str])] = &[$((stringify!($name), &[$(stringify!($surface)),*]),)*];

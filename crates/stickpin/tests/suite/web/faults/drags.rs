@@ -52,7 +52,7 @@ fn drags_onto_a_point_of_a_canvas_end_there() {
     let node = ref_of(&mut site, "Mouse node");
     site.ok(&["drag", &node, "600,350"]);
     site.was_asked("/log?mouse:true:400,250");
-    // The syntax of other surfaces.
+    // The syntax of other front ends.
     let steps = format!(r#"[{{"command":"drag","input":{{"source":"{node}","destination":"400,200"}}}}]"#);
     site.ok(&["batch", "--steps", &steps]);
     site.was_asked("/log?mouse:true:200,100");
