@@ -28,7 +28,7 @@ impl Table {
     pub fn render(&self, machine: &str) -> String {
         let peer = self.peer.unwrap_or("peer (not run)");
         format!(
-            "# Measured\n\n{machine}. Medians of alternating runs of `cargo xtask bench --peers --write`; these machines are \
+            "# Benchmarks\n\n{machine}. Medians of alternating runs of `cargo xtask bench --peers --write`; these machines are \
              noisy, so read the ratios. If no row changes, stickpin proves that nothing changed since the last snapshot \
              and does not walk the page again. If a row changes, it does so half a second before each run of either tool; in that time stickpin \
              reads the page ahead (ADR 31). A first snapshot is the one after `open` in a new browser, and runs after the peer's; the time of \
