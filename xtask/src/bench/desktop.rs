@@ -64,7 +64,7 @@ pub fn measure(table: &mut Table, ours: &Tool, peers: Option<&Path>, runs: usize
         };
         let theirs = peer.as_ref().map(|peer| || peer.snapshot());
         let (snapshot, theirs) = alternate(runs, || ours.command(&["snapshot", "-i"]), theirs)?;
-        let words = if theirs.is_some() { format!("; beside {PACKAGE}") } else { String::new() };
+        let words = if theirs.is_some() { format!("; compared with {PACKAGE}") } else { String::new() };
         let words = format!("`snapshot -i` of {name}, whole process{words}");
         table.compare(&words, snapshot, theirs, "ms", bar);
         for _ in 0..SNAPSHOTS {

@@ -105,7 +105,7 @@ fn snapshots(
             theirs.as_mut().map(|c| changed(c, "browser_snapshot", json!({}), &mut last_b)).transpose()?;
         Ok((t, u))
     })?;
-    let what = format!("MCP: the whole snapshot of {ROWS} rows, one changing; beside {PACKAGE}");
+    let what = format!("MCP: the whole snapshot of {ROWS} rows, one changing; compared with {PACKAGE}");
     table.compare(&what, a, theirs, "ms", "at least 5 x faster");
     ours.tool("close", json!({})).map(drop)
 }

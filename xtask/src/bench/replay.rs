@@ -100,7 +100,7 @@ fn measure_form(table: &mut Table, ours: &Tool, server: &Server, folder: &Path, 
     })?;
     ours.run(&["close"])?;
     table.compare(
-        "`replay` of a form of 20 steps in Chromium; beside the same as 20 commands of ours",
+        "`replay` of a form of 20 steps in Chromium; compared with the same steps as 20 commands",
         replayed,
         typed,
         "ms",
