@@ -166,7 +166,7 @@ async fn aim_once(
     // A pop-up is a separate window. The app would answer with what is below it.
     let asked = !by_action && !window.popup;
     let meant = IntendedTarget { at, window: &window, offset, on_top, asked, over: over.as_deref() };
-    let HitOutcome { mut hit, named } = hit::hit_test(view, &look, point, Some(meant)).await?;
+    let HitOutcome { mut hit, named } = hit::hit_test(view, &look, point, meant).await?;
     if matches!(hit, HitResult::Covered { .. }) && window::is_elsewhere(view, at, &window, &look.x11).await? {
         return off_screen(rect, RetryReason::OutOfView);
     }
@@ -195,7 +195,7 @@ async fn aim_once(
     match position::locate_on_screen(view, at, Some(&look)).await? {
         Some(now) if now.rect.contains(point.0, point.1) => {
             let meant = IntendedTarget { offset: now.offset, over: None, ..meant };
-            let under = hit::hit_test(view, &look, point, Some(meant)).await?;
+            let under = hit::hit_test(view, &look, point, meant).await?;
             Ok((aim(rect, under.after(named, app.link.toolkit)), None))
         }
         now => {
@@ -215,27 +215,25 @@ impl Geometry for LinuxDevice {
     /// app does not name its object there.
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
         lifecycle::alive(&self.app).await?;
-        let mut anew = false;
+        let mut anew = self.last.tree.is_none();
         loop {
             let Some(sight) = WindowStack::of(&self.app).await? else {
                 return Err(self.app.screen.unseen("determine what is at a point"));
             };
-            if self.last.tree.is_none() {
+            if anew {
                 capture::capture_app(self, &[]).await?;
             }
-            match hit::hit_test(self.view(), &sight, (x, y), None).await {
-                Err(Unresolved::Unknown(_))
-                | Ok(HitOutcome { hit: HitResult::Covered { by: None, .. }, .. })
-                    if !anew =>
-                {
-                    // The app may have changed just now.
-                    tracing::debug!(x, y, "the point is tested again after a new capture");
-                    anew = true;
-                    capture::capture_app(self, &[]).await?;
+            match hit::object_at(self.view(), &sight, (x, y)).await {
+                Ok(None) => return Ok(None),
+                Ok(Some(path)) if self.last.at(&path).is_some() => {
+                    return Ok(Some(self.app.ids.handle(&path)));
                 }
-                Ok(HitOutcome { hit: HitResult::Covered { by, .. }, .. }) => return Ok(by),
-                Ok(_) => return Ok(None),
-                Err(unresolved) => return Err(unresolved.at(&format!("{x},{y}"))),
+                Ok(_) if anew => return Ok(None),
+                Err(unresolved) if anew || matches!(unresolved, Unresolved::Failed(_)) => {
+                    return Err(unresolved.at(&format!("{x},{y}")));
+                }
+                // The app may have changed just now.
+                _ => anew = true,
             }
         }
     }

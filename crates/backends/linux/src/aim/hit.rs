@@ -82,8 +82,6 @@ pub(crate) struct IntendedTarget<'d> {
 /// The result of a hit test.
 #[derive(Debug)]
 pub(crate) struct HitOutcome {
-    /// What the input reaches. If it is meant for no object, everything that it reaches covers the
-    /// point.
     pub(crate) hit: HitResult,
     /// Whether the app named an object at the point.
     pub(crate) named: bool,
@@ -99,17 +97,13 @@ impl HitOutcome {
     }
 }
 
-/// Determines what an input at a point of the screen reaches. `meant` is the object that the input
-/// is meant for, if any.
+/// Determines whether an input at a point of the screen reaches the object that it is meant for.
 pub(crate) async fn hit_test(
     view: AppView<'_>,
     sight: &WindowStack,
     point: Point,
-    meant: Option<IntendedTarget<'_>>,
+    IntendedTarget { at, window, offset, on_top, asked, over }: IntendedTarget<'_>,
 ) -> Resolved<HitOutcome> {
-    let Some(IntendedTarget { at, window, offset, on_top, asked, over }) = meant else {
-        return Ok(HitOutcome { hit: untargeted_hit(view, sight, point).await?, named: true });
-    };
     let hit = match window::pending_dialog(view, at, &sight.windows) {
         Some(what) => HitResult::Covered { by: None, what },
         None if on_top => HitResult::Target,
@@ -121,13 +115,15 @@ pub(crate) async fn hit_test(
     within(HitPoint { view, point, offset }, at, asked, over).await
 }
 
-/// Performs the test for an input that is meant for no object: finds the window at the point, then
-/// the innermost object in it.
-async fn untargeted_hit(view: AppView<'_>, sight: &WindowStack, point: Point) -> Resolved<HitResult> {
+/// Returns the path of the object that an input at a point of the screen reaches, which need not be
+/// in the last capture: finds the window at the point, then the innermost object in it.
+pub(crate) async fn object_at(
+    view: AppView<'_>,
+    sight: &WindowStack,
+    point: Point,
+) -> Resolved<Option<String>> {
     let AppView { app, last } = view;
-    let Some(window) = sight.at(point).await?.filter(|w| w.pid == app.info.pid) else {
-        return Ok(HitResult::OffScreen);
-    };
+    let Some(window) = sight.at(point).await?.filter(|w| w.pid == app.info.pid) else { return Ok(None) };
     // GTK 4 answers for a window as if it had no pop-ups, so their content is queried.
     let apart = window.popup && last.picture.profile().popups == Popups::InWindows;
     let popovers = last.picture.objects.iter().filter(|o| apart && o.shown && last.picture.is_popover(o));
@@ -146,29 +142,25 @@ async fn untargeted_hit(view: AppView<'_>, sight: &WindowStack, point: Point) ->
         let spot = HitPoint { view, point, offset: placed.offset };
         let path = &last[at].path;
         match deepest(spot, path).await? {
-            Some(found) => return uppermost_hit(spot, &found).await,
-            None if apart => return uppermost_hit(spot, path).await,
+            Some(found) => return uppermost(spot, found).await.map(Some),
+            None if apart => return uppermost(spot, path.clone()).await.map(Some),
             None => {}
         }
     }
-    Ok(HitResult::OffScreen)
+    Ok(None)
 }
 
 /// Determines the object that receives an input at a point. Starts from the object that the app
 /// named, and continues with what covers it, repeatedly.
-async fn uppermost_hit(spot: HitPoint<'_>, named: &str) -> Resolved<HitResult> {
+async fn uppermost(spot: HitPoint<'_>, named: String) -> Resolved<String> {
     let AppView { app, last } = spot.view;
-    let Some(mut at) = last.at(named) else {
-        return Ok(HitResult::Covered { by: None, what: "an element that is not in the tree".to_owned() });
-    };
+    let Some(mut at) = last.at(&named) else { return Ok(named) };
     // Each step goes to an object that is later in the app's order.
     for _ in 0..DEEP {
         let ordered = app.profile().draws_in_order && stacking::covers_point(spot, at).await?;
         let over = if ordered { stacking::covering_object(spot, at).await? } else { None };
         let Some(over) = over else {
-            let header = header_at(spot, at).await?;
-            let by = Some(app.ids.handle(header.as_ref().unwrap_or(&last[at].path)));
-            return Ok(HitResult::Covered { by, what: last[at].describe() });
+            return Ok(header_at(spot, at).await?.unwrap_or_else(|| last[at].path.clone()));
         };
         let found = deepest(spot, &over).await?.unwrap_or(over);
         at = last.at(&found).ok_or_else(|| {
@@ -303,7 +295,6 @@ mod tests {
     use crate::model::{Object, ObjectTree, states};
     use crate::tests::heap::{spot, why};
     use crate::tests::speaker::{FIRST, SECOND, Speaker, WINDOW};
-    use stickpin_tree::Handle;
 
     #[test]
     fn what_lies_over_an_element_comes_later_in_a_panel() {
@@ -447,12 +438,9 @@ mod tests {
     /// A point in both buttons, where one covers the other.
     const OVERLAP: Point = (50.0, 70.0);
 
-    /// Returns the element that an input reaches where the app names the first of two buttons.
-    async fn uppermost(device: &LinuxDevice, point: Point, named: &str) -> Option<Handle> {
-        match uppermost_hit(spot(device, point, (0.0, 0.0)), named).await.unwrap() {
-            HitResult::Covered { by, .. } => by,
-            other => panic!("{other:?}"),
-        }
+    /// Returns the object that an input reaches where the app names the first of two buttons.
+    async fn uppermost(device: &LinuxDevice, point: Point, named: &str) -> Resolved<String> {
+        super::uppermost(spot(device, point, (0.0, 0.0)), named.to_owned()).await
     }
 
     #[tokio::test]
@@ -468,22 +456,20 @@ mod tests {
         for (toolkit, there) in [(Toolkit::Qt, SECOND), (Toolkit::Gtk4, FIRST)] {
             let (device, app) = read(toolkit).await;
             app.becomes(|now| now.points = vec![(SECOND, SECOND)]);
-            let found = uppermost(&device, OVERLAP, FIRST).await;
-            assert_eq!(found, Some(device.app.ids.handle(there)), "{toolkit:?}");
-            assert_eq!(uppermost(&device, OVERLAP, "/unread").await, None, "{toolkit:?}");
+            assert_eq!(uppermost(&device, OVERLAP, FIRST).await.unwrap(), there, "{toolkit:?}");
+            assert_eq!(uppermost(&device, OVERLAP, "/unread").await.unwrap(), "/unread", "{toolkit:?}");
         }
         // Outside the overlap, nothing covers the button.
         let (device, app) = read(Toolkit::Qt).await;
         app.becomes(|now| now.stacked = false);
-        let found = uppermost(&device, (50.0, 20.0), FIRST).await;
-        assert_eq!(found, Some(device.app.ids.handle(FIRST)));
+        assert_eq!(uppermost(&device, (50.0, 20.0), FIRST).await.unwrap(), FIRST);
         // What covers it was not read, so the result is unknown.
         let (mut device, _app) = read(Toolkit::Qt).await;
         let second = device.last.at(SECOND).unwrap();
         device.last.picture[second].path = "/renamed".to_owned();
         let LastCapture { picture, tree, changes_when_read, .. } = std::mem::take(&mut device.last);
         device.last = LastCapture::new(picture, tree.unwrap(), changes_when_read);
-        let unread = uppermost_hit(spot(&device, OVERLAP, (0.0, 0.0)), FIRST).await;
+        let unread = uppermost(&device, OVERLAP, FIRST).await;
         assert_eq!(why(unread.unwrap_err()), "the app reports an element there that is not in its tree");
     }
 }

@@ -56,7 +56,7 @@ pub(crate) async fn wheel_at(
     let meant = IntendedTarget { at, window: &window, offset, on_top: false, asked, over: None };
     let mut covered = None;
     for turn in free {
-        let outcome = hit::hit_test(view, &sight, turn.point, Some(meant)).await;
+        let outcome = hit::hit_test(view, &sight, turn.point, meant).await;
         match outcome.map_err(|unresolved| unresolved.at(&words))?.hit {
             HitResult::Target => return Ok(turn),
             other => covered = covered.or(other.refusal(&words)),

@@ -1,6 +1,6 @@
 //! Aiming with the pointer at an app that does not report what is at a point.
 
-use super::speaker::{FIRST, SECOND, Speaker, WINDOW};
+use super::speaker::{FIRST, SECOND, Speaker, TWIN, WINDOW};
 use super::window::TestWindow;
 use super::{desktop, opening};
 use crate::aim::position;
@@ -8,7 +8,7 @@ use crate::app::{LinuxDevice, capture};
 use crate::screen::Screen;
 use crate::toolkit::profile::Toolkit;
 use std::path::Path;
-use stickpin_device::{AimOptions, Device, ErrorCode, HitResult};
+use stickpin_device::{AimOptions, Device, ErrorCode, Geometry, HitResult};
 use stickpin_x11desk::windows;
 
 /// Shows a window of this process on a private display. Returns it with a test app that it stands
@@ -70,6 +70,32 @@ async fn what_is_not_said_is_looked_at_again_once_and_then_refused() {
         }
         assert_eq!(app.becomes(|now| now.errors), 0, "it was asked so often");
     }
+    drop(window);
+    device.app.screen.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn what_is_at_a_point_is_asked_again_once_after_a_new_capture() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some((window, app, mut device)) = shown(dir.path(), Toolkit::default()).await else { return };
+    let [first, twin] = [FIRST, TWIN].map(|path| device.app.ids.handle(path));
+    for errors in [0, 1] {
+        app.becomes(|now| now.errors = errors);
+        assert_eq!(device.element_at(50.0, 70.0).await.unwrap(), Some(first), "{errors}");
+    }
+    app.becomes(|now| now.errors = 2);
+    let error = device.element_at(50.0, 70.0).await.unwrap_err();
+    assert_eq!(error.code, ErrorCode::ElementCovered, "{error}");
+    // It appeared without a signal.
+    app.becomes(|now| (now.twin, now.points) = (Some(false), vec![(WINDOW, TWIN)]));
+    assert_eq!(device.element_at(50.0, 70.0).await.unwrap(), Some(twin));
+    // A part that the app does not list.
+    app.becomes(|now| now.points = vec![(WINDOW, "/part")]);
+    app.asked();
+    assert_eq!(device.element_at(50.0, 70.0).await.unwrap(), None);
+    let tests =
+        app.asked().iter().filter(|(path, what, _)| path == WINDOW && what.ends_with("AtPoint")).count();
+    assert_eq!(tests, 2);
     drop(window);
     device.app.screen.end().await.unwrap();
 }

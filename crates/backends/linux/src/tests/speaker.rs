@@ -59,7 +59,7 @@ pub(crate) struct Speaker<N = Now> {
 pub(crate) const FIRST: &str = "/first";
 pub(crate) const SECOND: &str = "/second";
 pub(crate) const WINDOW: &str = "/window";
-const TWIN: &str = "/twin";
+pub(crate) const TWIN: &str = "/twin";
 
 impl Speaker {
     pub(crate) fn start() -> Self {
