@@ -214,10 +214,12 @@ async fn a_press_by_an_action_is_two_trips_and_its_outcome_one() {
             assert_eq!(all.each_ref().map(reads), ["Save", "Save"]);
             let asked = app.asked();
             let trips = (pressed - before, device.app.link.trips() - pressed);
-            assert_eq!(trips, (2, 1), "{toolkit:?}: {asked:?}");
+            // GTK 4 acts only later: if nothing is signaled, there is nothing to ask yet.
+            let acts = toolkit != Toolkit::Gtk4;
+            assert_eq!(trips, (2, usize::from(acts)), "{toolkit:?}: {asked:?}");
             let order =
                 ["GetExtents", "GetActions", "DoAction", "GetState"].map(|what| last(&asked, FIRST, what));
-            assert!(order.is_sorted(), "{asked:?}");
+            assert!(order[..3].is_sorted() && order.is_sorted() == acts, "{asked:?}");
             break;
         }
     }

@@ -57,7 +57,9 @@ async fn press_after_reading_ahead_costs_only_its_own_trips() {
             let begun = Instant::now();
             let (name, asked) = press(&mut device, save).await;
             if begun.elapsed() < FRESH {
-                assert_eq!((name.as_str(), asked), ("Save", 3), "{toolkit:?}");
+                // GTK 4 acts only later, so its outcome is not asked for yet.
+                let trips = if toolkit == Toolkit::Gtk4 { 2 } else { 3 };
+                assert_eq!((name.as_str(), asked), ("Save", trips), "{toolkit:?}");
                 break;
             }
         }
