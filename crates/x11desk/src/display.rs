@@ -5,7 +5,6 @@ use crate::atoms::Atoms;
 use crate::clipboard::{self, Clipboard};
 use crate::error::X11Result;
 use crate::keymap::Keymap;
-use crate::shared_memory::SharedMemory;
 use crate::window;
 use hashbrown::HashMap;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
@@ -45,8 +44,6 @@ pub struct Display {
     pub(crate) keymap: Option<Keymap>,
     pub(crate) lent_keys: LentKeys,
     pub(crate) clipboard: Clipboard,
-    /// The memory for the pixels of screenshots.
-    pub(crate) pictures: Option<SharedMemory>,
     /// The data of received ping replies.
     pub(crate) pongs: Vec<u32>,
     pub(crate) pinged: u32,
@@ -105,7 +102,6 @@ impl Display {
             clipboard: Clipboard::default(),
             pongs: Vec::new(),
             pinged: 0,
-            pictures: None,
             managed: false,
         })
     }

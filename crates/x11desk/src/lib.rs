@@ -36,7 +36,6 @@ pub mod pointer;
 mod private;
 pub mod screenshot;
 mod seat;
-mod shared_memory;
 mod window;
 pub mod window_manager;
 pub mod windows;

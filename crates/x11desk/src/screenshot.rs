@@ -2,7 +2,7 @@
 
 use crate::display::Display;
 use crate::error::{X11Error, X11Result};
-use crate::{shared_memory, window};
+use crate::window;
 use stickpin_device::{Result, encode_png, rgb};
 use stickpin_tree::Rect;
 use x11rb::connection::Connection;
@@ -68,14 +68,8 @@ fn byte_of(mask: u32, order: ImageOrder) -> Option<usize> {
 pub fn take_screenshot(d: &mut Display, area: Rect) -> X11Result<Option<ScreenPixels>> {
     let Some((x, y, width, height)) = pixels(area, d.size) else { return Ok(None) };
     let places = layout(d)?;
-    let pixels = match shared_memory::pixels(&d.conn, &mut d.pictures, d.root, (x, y, width, height)) {
-        // On a remote display, the pixels are sent over the connection.
-        Err(X11Error::Refused(why)) => {
-            tracing::debug!("{why}");
-            d.conn.get_image(ImageFormat::Z_PIXMAP, d.root, x, y, width, height, u32::MAX)?.reply()?.data
-        }
-        pixels => pixels?,
-    };
+    let asked = d.conn.get_image(ImageFormat::Z_PIXMAP, d.root, x, y, width, height, u32::MAX)?;
+    let pixels = asked.reply()?.data;
     Ok(Some(ScreenPixels { x, y, width, height, rgb: rgb(&pixels, places) }))
 }
 

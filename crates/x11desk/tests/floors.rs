@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 
 /// The modules of the crate, lowest layer first; modules of one layer may import each other.
 const FLOORS: &[&str] = &[
-    "address atoms error keymap shared_memory window",
+    "address atoms error keymap window",
     "display clipboard",
     "screenshot pings seat windows",
     "window_manager",
