@@ -41,6 +41,7 @@ pub struct Display {
     /// others.
     pub(crate) own: WindowId,
     pub(crate) seat: Option<Seat>,
+    /// The mapping that our own keyboard was given.
     pub(crate) keymap: Option<Keymap>,
     pub(crate) lent_keys: LentKeys,
     pub(crate) clipboard: Clipboard,
@@ -149,8 +150,6 @@ impl Display {
 
     fn handle(&mut self, event: Event) -> X11Result<()> {
         match event {
-            // Only this process changes the mapping of our own keyboard.
-            Event::MappingNotify(_) if !self.has_seat() => self.keymap = None,
             Event::ClientMessage(message) => {
                 let data = message.data.as_data32();
                 if message.type_ == self.atoms.WM_PROTOCOLS && data[0] == self.atoms._NET_WM_PING {

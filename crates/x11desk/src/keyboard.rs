@@ -38,13 +38,6 @@ fn modifier(keymap: &Keymap, sym: u32) -> X11Result<u8> {
 /// Our own keyboard gets the same mapping: modifiers are looked up there, and a new keyboard starts
 /// with the layout of the server, not with that of the person.
 pub(crate) fn read_keymap(d: &mut Display) -> X11Result<Keymap> {
-    // Changes to the mapping cause an event, except those to the person's keyboard when we have our
-    // own.
-    d.handle_events()?;
-    let own = d.has_seat();
-    if let Some(keymap) = d.keymap.as_ref().filter(|_| !own) {
-        return Ok(keymap.clone());
-    }
     let setup = d.conn.setup();
     let (first, last) = (setup.min_keycode, setup.max_keycode);
     let count = last - first + 1;
@@ -55,11 +48,11 @@ pub(crate) fn read_keymap(d: &mut Display) -> X11Result<Keymap> {
     })?;
     let width = answer.keysyms_per_keycode;
     let keymap = Keymap { first, width: usize::from(width), syms: answer.keysyms };
-    if own && d.keymap.as_ref() != Some(&keymap) {
+    if d.has_seat() && d.keymap.as_ref() != Some(&keymap) {
         d.conn.change_keyboard_mapping(count, first, width, &keymap.syms)?;
         d.conn.set_modifier_mapping(&modifiers)?.reply()?;
+        d.keymap = Some(keymap.clone());
     }
-    d.keymap = Some(keymap.clone());
     Ok(keymap)
 }
 

@@ -8,7 +8,7 @@ use crate::window::{Extents, Window};
 use crate::windows;
 use std::time::{Duration, Instant};
 use x11rb::protocol::xproto::{
-    ClientMessageEvent, ConfigureWindowAux, ConnectionExt, EventMask, StackMode, Window as WindowId,
+    ClientMessageEvent, ConfigureWindowAux, ConnectionExt, EventMask, Window as WindowId,
 };
 
 /// The time before the request to the window manager is repeated.
@@ -57,11 +57,6 @@ pub fn raise(d: &mut Display, window: &Window) -> X11Result<bool> {
     let time = x11rb::CURRENT_TIME;
     // Source 2 is a pager, which window managers obey.
     tell(d, window.id, d.atoms._NET_ACTIVE_WINDOW, [2, time, 0, 0, 0])?;
-    if d.root_property(d.atoms._NET_SUPPORTING_WM_CHECK)?.is_none() {
-        let top = ConfigureWindowAux::new().stack_mode(StackMode::ABOVE);
-        d.conn.configure_window(window.frame, &top)?;
-        d.conn.map_window(window.id)?;
-    }
     let id = window.id;
     d.wait_until_true(Instant::now() + RESTORE_TIMEOUT, |d| {
         Ok(windows::is_viewable(d, id)? && d.root_property(d.atoms._NET_ACTIVE_WINDOW)? == Some(id))
