@@ -11,12 +11,12 @@ mod home;
 
 pub use self::home::Home;
 use crate::address::{Address, Cookie};
+use parking_lot::Mutex;
 use std::ffi::{OsStr, OsString};
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
 use std::process::Stdio;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::task::{Context, Poll};
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, Result, io_error};
@@ -221,15 +221,16 @@ impl PrivateDisplay {
     }
 
     fn add(&mut self, mut command: Command, name: &'static str) -> Result<()> {
-        let child = command.spawn().map_err(|e| Error::tool_missing(format!("cannot start {name}: {e}")))?;
-        self.lock().insert(0, HelperProcess { name, child });
+        let child =
+            command.spawn().map_err(|e| Error::tool_missing(format!("{name} cannot be started: {e}")))?;
+        self.children.lock().insert(0, HelperProcess { name, child });
         self.write_record()
     }
 
     /// Starts a program that prints one line when it is ready, and returns that line.
     async fn spawn(&mut self, command: Command, name: &'static str, until: Instant) -> Result<String> {
         self.add(command, name)?;
-        let stdout = self.lock()[0].child.stdout.take();
+        let stdout = self.children.lock()[0].child.stdout.take();
         let Some(stdout) = stdout else { return Err(failed(name, "it has no output")) };
         let (start, mut line) = (Instant::now(), String::new());
         match timeout_at(until, BufReader::new(stdout).read_line(&mut line)).await {
@@ -252,19 +253,13 @@ impl PrivateDisplay {
     }
 
     fn write_record(&self) -> Result<()> {
-        let pids: Vec<u32> = self.lock().iter().filter_map(|part| part.child.id()).collect();
+        let pids: Vec<u32> = self.children.lock().iter().filter_map(|part| part.child.id()).collect();
         let record =
             ProcessRecord { processes: ProcessRecord::of_children(&pids).processes, ..self.record.clone() };
         record.write(&self.dir).map_err(|e| io_error("write to", &self.dir, &e))
     }
 
-    /// Returns the programs of this display, last started first.
-    fn lock(&self) -> MutexGuard<'_, Vec<HelperProcess>> {
-        // Nothing panics while the lock is held; even if something did, the list would be intact.
-        self.children.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// Waits until one of the programs has ended, and returns the resulting error.
+    /// Returns when one of the programs has ended, with the resulting error.
     pub async fn wait_for_failure(&self) -> Error {
         let mut fallen = std::future::poll_fn(|cx| self.poll_ended(cx, |_| true)).await;
         // Programs end with their display, and their end may be noticed first.
@@ -285,7 +280,9 @@ impl PrivateDisplay {
     /// Returns the first of these programs that has ended, in the order in which they were started,
     /// and how it ended.
     fn poll_ended(&self, cx: &mut Context<'_>, these: impl Fn(&str) -> bool) -> Poll<(&'static str, String)> {
-        for HelperProcess { name, child } in self.lock().iter_mut().rev().filter(|part| these(part.name)) {
+        for HelperProcess { name, child } in
+            self.children.lock().iter_mut().rev().filter(|part| these(part.name))
+        {
             if let Poll::Ready(ended) = pin!(child.wait()).poll(cx) {
                 let how = ended.map_or_else(|e| e.to_string(), |status| status.to_string());
                 return Poll::Ready((name, how));
@@ -299,14 +296,14 @@ impl PrivateDisplay {
     /// # Errors
     /// Returns `IO` when a folder cannot be removed.
     pub async fn end(&mut self) -> Result<()> {
-        for HelperProcess { child, .. } in self.children.get_mut().unwrap_or_else(PoisonError::into_inner) {
+        for HelperProcess { child, .. } in self.children.get_mut() {
             child.id().into_iter().for_each(kill_group);
             let ended = timeout(EXIT_TIMEOUT, child.wait()).await;
             if !matches!(ended, Ok(Ok(_))) {
                 tracing::warn!(pid = child.id(), ?ended, "a process of a private display does not end");
             }
         }
-        self.lock().clear();
+        self.children.lock().clear();
         let (mut record, dir, home) = (self.record.clone(), self.dir.clone(), self.home.clone());
         let removed = tokio::task::spawn_blocking(move || {
             if let Some(mark) = record.mark.take() {

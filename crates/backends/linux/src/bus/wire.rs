@@ -12,9 +12,10 @@ use super::body::{Call, Message};
 use crate::bus::error::{BusError, BusResult};
 use crate::limits::{AT_ONCE, PATIENCE};
 use hashbrown::HashMap;
+use parking_lot::Mutex;
 use std::num::NonZeroU32;
 use std::pin::Pin;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
@@ -48,11 +49,6 @@ struct PendingCalls {
     /// The number of writes.
     #[cfg(test)]
     trips: usize,
-}
-
-fn lock(pending: &Mutex<PendingCalls>) -> MutexGuard<'_, PendingCalls> {
-    // Nothing panics while the lock is held; even if something did, the state would be intact.
-    pending.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl PendingCalls {
@@ -112,14 +108,14 @@ impl Wire {
 
     /// Returns whether there will be no more answers.
     pub(crate) fn closed(&self) -> bool {
-        lock(&self.pending).closed.is_some()
+        self.pending.lock().closed.is_some()
     }
 
     /// Returns whether an answer is pending that nobody is waiting for any more. The app hangs, or
     /// will answer when a dialog that it shows from inside a call is closed (`gtk_dialog_run`);
     /// until then, it reads nothing from this connection.
     pub(super) fn is_stuck(&self) -> bool {
-        lock(&self.pending).calls.values().any(oneshot::Sender::is_closed)
+        self.pending.lock().calls.values().any(oneshot::Sender::is_closed)
     }
 
     /// Makes one call.
@@ -140,7 +136,7 @@ impl Wire {
         patience: Duration,
     ) -> Vec<Answer> {
         let under_way: Vec<_> = {
-            let mut waiting = lock(&self.pending);
+            let mut waiting = self.pending.lock();
             if to.is_some() {
                 // The bus itself reports when an app with a pending answer leaves.
                 waiting.calls.retain(|_, call| !call.is_closed());
@@ -189,7 +185,7 @@ async fn write_all(
     let mut messages = Vec::new();
     while posted.recv_many(&mut messages, AT_ONCE).await > 0 {
         #[cfg(test)]
-        (lock(&pending).trips += 1);
+        (pending.lock().trips += 1);
         let why = match timeout(PATIENCE, connection.send_all(&messages)).await {
             Ok(Ok(())) => {
                 messages.clear();
@@ -199,7 +195,7 @@ async fn write_all(
             // A message may have been written partially, so the connection is unusable.
             Err(_) => "the peer does not read".to_owned(),
         };
-        return lock(&pending).close(&why);
+        return pending.lock().close(&why);
     }
 }
 
@@ -212,7 +208,7 @@ async fn read_all(mut stream: MessageStream, pending: Arc<Mutex<PendingCalls>>, 
             None => break "the peer closed it".to_owned(),
         }
     };
-    lock(&pending).close(&why);
+    pending.lock().close(&why);
 }
 
 fn handle_message(pending: &Mutex<PendingCalls>, listener: &Listener, message: zbus::Message) {
@@ -222,7 +218,7 @@ fn handle_message(pending: &Mutex<PendingCalls>, listener: &Listener, message: z
         Type::MethodCall => {}
         Type::MethodReturn | Type::Error => {
             let Some(to) = message.header().reply_serial() else { return };
-            let Some(call) = lock(pending).calls.remove(&to) else { return };
+            let Some(call) = pending.lock().calls.remove(&to) else { return };
             let answer = Message::new(message);
             // The receiver of a late answer is gone.
             call.send(answer.fault().map_or(Ok(answer), Err)).ok();
@@ -242,7 +238,7 @@ mod tests {
         /// Returns the number of writes: messages that are queued at the same moment are written
         /// together.
         pub(in crate::bus) fn trips(&self) -> usize {
-            lock(&self.pending).trips
+            self.pending.lock().trips
         }
     }
 

@@ -2,7 +2,8 @@
 //! another object, which is why the identity grade is only `WhileAlive`.
 
 use indexmap::IndexSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use parking_lot::Mutex;
+use std::sync::Arc;
 use stickpin_tree::Handle;
 
 /// The numbers of one app, which are never removed.
@@ -15,7 +16,7 @@ impl PathNumbers {
         if path.is_empty() {
             return 0;
         }
-        let mut known = self.lock();
+        let mut known = self.0.lock();
         let index = known.get_index_of(path).unwrap_or_else(|| known.insert_full(path.into()).0);
         index as u64 + 1
     }
@@ -27,12 +28,7 @@ impl PathNumbers {
 
     /// Returns the path that has this number.
     pub(crate) fn path(&self, id: u64) -> Option<Arc<str>> {
-        self.lock().get_index(usize::try_from(id).ok()?.checked_sub(1)?).cloned()
-    }
-
-    /// Locks the numbers. A panic while the lock is held cannot leave an update incomplete.
-    fn lock(&self) -> MutexGuard<'_, IndexSet<Arc<str>>> {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+        self.0.lock().get_index(usize::try_from(id).ok()?.checked_sub(1)?).cloned()
     }
 }
 

@@ -7,9 +7,10 @@ use crate::provider::config::{LinuxProvider, Request, no_registry};
 use crate::provider::installed::Launch;
 use crate::screen::Screen;
 use crate::toolkit::missing_bridge;
+use parking_lot::Mutex;
 use std::path::Path;
 use std::process::Stdio;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{Error, Result};
 use stickpin_process::{ProcessTable, belongs_to};
@@ -77,7 +78,7 @@ impl Stderr {
         tokio::spawn(async move {
             let mut buffer = vec![0; STDERR];
             while let Ok(read @ 1..) = from.read(&mut buffer).await {
-                let mut kept = own.lock();
+                let mut kept = own.0.lock();
                 kept.extend(&buffer[..read]);
                 let over = kept.len().saturating_sub(STDERR);
                 kept.drain(..over);
@@ -86,14 +87,9 @@ impl Stderr {
         kept
     }
 
-    fn lock(&self) -> MutexGuard<'_, Vec<u8>> {
-        // Nothing panics while the lock is held; even if something did, the text would be intact.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Returns the last line that is not blank, as the end of a sentence.
     pub(crate) fn last_line(&self) -> String {
-        let kept = self.lock();
+        let kept = self.0.lock();
         let text = String::from_utf8_lossy(&kept);
         let last = text.lines().rev().find(|line| !line.trim().is_empty());
         last.map_or_else(String::new, |line| format!("; its last line on stderr: {}", quote(line.trim())))
