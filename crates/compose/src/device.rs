@@ -147,10 +147,8 @@ impl<G: Environment> Device for CompositeDevice<G> {
             self.ground.refresh(&mut self.parts).await?;
         }
         let mut seen = Vec::new();
-        for number in self.parts.iter().map(|part| part.number).collect::<Vec<_>>() {
-            let Some(device) = self.parts.get(number).and_then(MemberEntry::responsive_device) else {
-                continue;
-            };
+        for number in self.parts.numbers() {
+            let Some(device) = self.parts.responsive_device(number) else { continue };
             let notices = device.notices().await;
             match self.check_member(number, notices).await {
                 Ok(notices) => {

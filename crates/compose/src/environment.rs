@@ -64,9 +64,7 @@ pub trait Environment: Send + fmt::Debug {
 
     /// Returns the numbers of the members that are read as a part of another member, and therefore
     /// not separately.
-    fn nested_members(&self, _parts: &Members<Self::Member>) -> Vec<u64> {
-        Vec::new()
-    }
+    fn nested_members(&self, parts: &Members<Self::Member>) -> Vec<u64>;
 
     /// Returns the member with the active window, in case the members themselves do not report it.
     ///
@@ -99,12 +97,10 @@ pub trait Environment: Send + fmt::Debug {
     /// Returns the errors of [`Device::perform`](stickpin_device::Device::perform).
     async fn perform_outside_members(
         &mut self,
-        _parts: &mut Members<Self::Member>,
-        _action: &Action,
-        _cancel: &CancellationToken,
-    ) -> Result<Option<InputOutcome>> {
-        Ok(None)
-    }
+        parts: &mut Members<Self::Member>,
+        action: &Action,
+        cancel: &CancellationToken,
+    ) -> Result<Option<InputOutcome>>;
 
     /// Starts another member. Returns how long it must be quiet to count as ready; `None` if that
     /// cannot be determined.
@@ -131,9 +127,7 @@ pub trait Environment: Send + fmt::Debug {
     ) -> Result<ScreenshotImage>;
 
     /// Returns the clipboard that the members share.
-    fn clipboard(&mut self) -> Option<&mut dyn Clipboard> {
-        None
-    }
+    fn clipboard(&mut self) -> Option<&mut dyn Clipboard>;
 
     /// Ends what was started for the whole, apps included.
     ///

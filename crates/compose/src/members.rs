@@ -202,8 +202,17 @@ impl<M: Member> Members<M> {
         self.all.iter_mut().find(|part| part.number == number && !part.gone)
     }
 
-    /// Returns the members that the current command has acted on; all members if it has acted on
-    /// none.
+    /// Returns the numbers of the members.
+    pub(crate) fn numbers(&self) -> Vec<u64> {
+        self.all.iter().map(|part| part.number).collect()
+    }
+
+    /// Returns the device of a member, unless the member has left or does not answer.
+    pub(crate) fn responsive_device(&mut self, number: u64) -> Option<&mut dyn Device> {
+        self.get(number)?.responsive_device()
+    }
+
+    /// Returns the members that the current command has acted on; all if there are none.
     pub(crate) fn members_acted_on(&mut self) -> impl Iterator<Item = &mut MemberEntry<M>> {
         let acted = &self.acted_on;
         self.all.iter_mut().filter(|part| acted.is_empty() || acted.contains(&part.number))

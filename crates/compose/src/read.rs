@@ -65,24 +65,18 @@ impl<G: Environment> CompositeDevice<G> {
     /// none.
     pub(crate) async fn rects_of(&mut self, handles: &[Handle], on_top: bool) -> Result<Vec<Option<Rect>>> {
         let mut rects = vec![None; handles.len()];
-        let own: Vec<(u64, Handle)> = handles.iter().map(|&handle| to_member(handle)).collect();
-        let asked = self.parts.iter_mut().map(|part| {
-            let number = part.number;
-            let places: Vec<usize> = (0..own.len()).filter(|&at| own[at].0 == number).collect();
-            let handles: Vec<Handle> = places.iter().map(|&at| own[at].1).collect();
-            let device = part.responsive_device().filter(|_| !handles.is_empty());
-            async move {
-                let rects = match device {
-                    Some(device) if on_top => device.visible_rects(&handles).await,
-                    Some(device) => device.rects(&handles).await,
-                    None => Ok(Vec::new()),
-                };
-                (number, places, rects)
-            }
-        });
-        for (number, places, answer) in join_all(asked).await {
-            match self.check_member(number, answer).await {
-                Ok(found) => places.into_iter().zip(found).for_each(|(at, rect)| rects[at] = rect),
+        for number in self.parts.numbers() {
+            let own = handles_of_member(handles, number);
+            let Some(device) = self.parts.responsive_device(number).filter(|_| !own.is_empty()) else {
+                continue;
+            };
+            let found = if on_top { device.visible_rects(&own).await } else { device.rects(&own).await };
+            match self.check_member(number, found).await {
+                Ok(found) => {
+                    let places =
+                        handles.iter().zip(&mut rects).filter(|(handle, _)| to_member(**handle).0 == number);
+                    places.zip(found).for_each(|((_, place), rect)| *place = rect);
+                }
                 // These elements have no position for now; the next capture shows why.
                 Err(e) if matches!(e.code, ErrorCode::ElementNotFound | ErrorCode::Timeout) => {}
                 Err(e) => return Err(e),

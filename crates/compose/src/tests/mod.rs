@@ -6,10 +6,10 @@ use async_trait::async_trait;
 use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use stickpin_device::{
-    Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, CaptureResult, Delivery,
-    DesktopObject, Device, DeviceInfo, Error, ErrorCode, Geometry, HitResult, InputOutcome, LeavePolicy,
-    Lifecycle, LocatedElement, Modifiers, Navigation, Notice, PendingActivity, PreparedInput, Query, Result,
-    ScreenshotImage, ScreenshotRequest, SettleRequest, SettleResult, Ticket, unsupported,
+    Action, Aim, AimOptions, CancellationToken, Capability, CaptureRequest, CaptureResult, Clipboard,
+    Delivery, DesktopObject, Device, DeviceInfo, Error, ErrorCode, Geometry, HitResult, InputOutcome,
+    LeavePolicy, Lifecycle, LocatedElement, Modifiers, Navigation, Notice, PendingActivity, PreparedInput,
+    Query, Result, ScreenshotImage, ScreenshotRequest, SettleRequest, SettleResult, Ticket, unsupported,
 };
 use stickpin_tree::{Document, Handle, IdentityGrade, NodeSpec, Rect, Role, SurfaceId, Tree, TreeBuilder};
 
@@ -287,8 +287,25 @@ impl Environment for Table {
         }
     }
 
+    fn nested_members(&self, _parts: &Members<Slot>) -> Vec<u64> {
+        Vec::new()
+    }
+
     async fn active_member(&mut self, _parts: &Members<Slot>) -> Result<Option<u64>> {
         Ok(None)
+    }
+
+    async fn perform_outside_members(
+        &mut self,
+        _parts: &mut Members<Slot>,
+        _action: &Action,
+        _cancel: &CancellationToken,
+    ) -> Result<Option<InputOutcome>> {
+        Ok(None)
+    }
+
+    fn clipboard(&mut self) -> Option<&mut dyn Clipboard> {
+        None
     }
 
     async fn window_at(
