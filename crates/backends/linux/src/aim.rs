@@ -119,7 +119,7 @@ async fn aim_once(
     let rects = untouched.as_ref().map(|ahead| ahead.rects.clone());
     let sight = WindowStack::of(app).await?;
     let mut placed = match &rects {
-        Some(rects) => position::position_from_answers(view, at, &rects.own, sight.as_ref()).await?,
+        Some([own, _]) => position::position_from_answers(view, at, own, sight.as_ref()).await?,
         None => position::locate_on_screen(view, at, sight.as_ref()).await?,
     };
     if placed.as_ref().is_none_or(|p| p.seen != Some(p.rect)) {
@@ -162,7 +162,7 @@ async fn aim_once(
     let on_top = by_action && on_top(&look.windows, &window, point, app.is_alone());
     // A window in front of the target may have to be moved.
     untouched = untouched.filter(|_| on_top);
-    let over = rects.filter(|_| untouched.is_some()).map(|rects| rects.over);
+    let over = rects.filter(|_| untouched.is_some()).map(|[_, over]| over);
     // A pop-up is a separate window. The app would answer with what is below it.
     let asked = !by_action && !window.popup;
     let meant = IntendedTarget { at, window: &window, offset, on_top, asked, over: over.as_deref() };

@@ -9,7 +9,7 @@ pub(crate) mod readahead;
 pub(crate) mod settle;
 pub(crate) mod window_stack;
 
-pub(crate) use window_stack::{ActionPrefetch, AimRects, ElementPosition, WindowStack};
+pub(crate) use window_stack::{ActionPrefetch, ElementPosition, WindowStack};
 
 use crate::app::pointer::LastPress;
 use crate::app::readahead::Readahead;
@@ -83,25 +83,29 @@ pub(crate) struct LinuxDevice {
 }
 
 impl LinuxDevice {
+    /// Creates a device for the app of a process. `what` is the address that was opened; `None` if
+    /// the app shares its display with others.
     pub(crate) fn new(
         desktop: AccessibilityBus,
         link: Link,
         heard: Arc<AppEvents>,
         screen: Screen,
-        label: String,
-        what: &str,
+        (label, pid): (String, Option<u32>),
+        what: Option<&str>,
     ) -> Self {
+        let url = || format!("linux:{}", pid.map_or_else(|| link.name.clone(), |pid| pid.to_string()));
+        let url = what.map_or_else(url, str::to_owned);
         let mut info = DeviceInfo::new("linux", label, IdentityGrade::WhileAlive);
-        info.partial = true;
+        (info.partial, info.pid) = (true, pid);
         let app = App {
             info,
             desktop,
             link,
             events: heard,
             ids: Arc::default(),
-            url: what.to_owned(),
+            url,
             screen,
-            is_on_desktop: false,
+            is_on_desktop: what.is_none(),
             child: Mutex::default(),
             folders: None,
         };
@@ -120,21 +124,6 @@ impl LinuxDevice {
             choosers_met: 0,
             foreign_windows: Vec::new(),
         }
-    }
-
-    /// Creates a device for an app that shares its display with others.
-    pub(crate) fn among_others(
-        desktop: AccessibilityBus,
-        link: Link,
-        heard: Arc<AppEvents>,
-        screen: Screen,
-        label: String,
-        pid: Option<u32>,
-    ) -> Self {
-        let what = format!("linux:{}", pid.map_or_else(|| link.name.clone(), |pid| pid.to_string()));
-        let mut device = Self::new(desktop, link, heard, screen, label, &what);
-        (device.app.info.pid, device.app.is_on_desktop) = (pid, true);
-        device
     }
 
     /// Borrows the app and its last capture.
@@ -209,7 +198,7 @@ impl App {
 
     /// Returns the facts about the app's toolkit.
     pub(crate) fn profile(&self) -> Profile {
-        self.link.profile()
+        self.link.toolkit.profile()
     }
 
     /// Returns whether all windows of the display belong to the app or were opened because of it.
@@ -251,11 +240,6 @@ impl LastCapture {
             tree: Some(tree),
             changes_when_read: seen,
         }
-    }
-
-    /// Returns the objects that were read; the first is the app itself.
-    pub(crate) fn objects(&self) -> &[Object] {
-        &self.picture.objects
     }
 
     /// Returns the paths of objects.

@@ -156,7 +156,10 @@ impl Device for LinuxDevice {
     }
 
     async fn close(&mut self) -> Result<()> {
-        let ended = lifecycle::end_app(&self.app).await;
+        let ended = match self.app.child.get_mut().take() {
+            Some(child) => app::end_child(child, &self.app.info.label).await,
+            None => Ok(()),
+        };
         let screen = self.app.screen.end().await;
         ended.and(screen)
     }

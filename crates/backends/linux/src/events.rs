@@ -2,8 +2,8 @@
 //! end means waiting for events.
 
 use crate::bus::{DAEMON, Message, text};
+use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 use stickpin_device::{DesktopObject, MAX_NOTICES, Notice, push_latest};
 use tokio::sync::watch;
@@ -16,7 +16,7 @@ const MAX_TEXT: usize = 2_000;
 const MAX_SHOWN: usize = 64;
 
 /// The state of an app according to its events.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(crate) struct AppEvents {
     state: Mutex<EventState>,
     version: watch::Sender<u64>,
@@ -43,13 +43,8 @@ pub(crate) struct EventState {
 }
 
 impl AppEvents {
-    pub(crate) fn new() -> Self {
-        Self { state: Mutex::default(), version: watch::Sender::new(0) }
-    }
-
     pub(crate) fn state(&self) -> MutexGuard<'_, EventState> {
-        // Nothing panics while the lock is held; even if something did, the state would be intact.
-        self.state.lock().unwrap_or_else(PoisonError::into_inner)
+        self.state.lock()
     }
 
     /// Processes one signal.
@@ -154,7 +149,7 @@ mod tests {
     use crate::tests::peer::SENDER;
 
     fn heard() -> AppEvents {
-        let heard = AppEvents::new();
+        let heard = AppEvents::default();
         heard.state().app = SENDER.to_owned();
         heard
     }

@@ -44,7 +44,7 @@ impl LinuxProvider {
         request: &Request,
         opening: &Opening,
     ) -> Result<Box<dyn Device>> {
-        let heard = Arc::new(AppEvents::new());
+        let heard = Arc::new(AppEvents::default());
         let folders = if request.options.attach { None } else { self.dirs(request)?.folders() };
         let reach = self.reach(&screen, &heard, launch, request, opening);
         let (desktop, link, app, child) = match opening.run_step(reach, screen.wait_for_failure()).await {
@@ -56,8 +56,8 @@ impl LinuxProvider {
         };
         let screen = screen.of_process(app.pid);
         let label = if app.title.is_empty() { app_name(&request.what).to_owned() } else { app.title.clone() };
-        let mut device = LinuxDevice::new(desktop, link, heard, screen, label, &request.what);
-        device.app.info.pid = app.pid;
+        let mut device =
+            LinuxDevice::new(desktop, link, heard, screen, (label, app.pid), Some(&request.what));
         device.app.child = Mutex::new(child);
         device.app.folders = folders;
         let arrival = SettleRequest::new(QUIET, request.ready_timeout);
@@ -172,7 +172,7 @@ impl Provider for LinuxProvider {
         }
         // Check the folders before anything is started.
         let dirs = self.dirs(&request)?;
-        let find = || installed::find(app_name(&request.what), &self.config, dirs.cwd());
+        let find = || installed::find(app_name(&request.what), &self.config, &dirs.cwd);
         let launch = (!request.options.attach).then(find).transpose()?;
         let opening = Opening::begin(&request.cancel);
         let screen = self.screen(&request, &opening).await?;

@@ -54,20 +54,23 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
         None => closing_over(device).await.map(|()| None)?,
     };
     let window = if own.is_some() { own } else { window::active_window(&device.app).await? };
-    let Some((x11, window)) = window else { return Err(device.app.screen.unseen("type keys")) };
-    let sight = WindowStack::read(x11.clone()).await?;
+    let Some((sight, window)) = window else { return Err(device.app.screen.unseen("type keys")) };
     input_grab::check_not_grabbed(&device.app, &sight, &window, "the keys meant for the app").await?;
     device.app.screen.check_visible(&window).await?;
     let id = window.id;
-    x11.run(move |d| focus::give_keyboard(d, id)).await?;
-    Ok((x11, id))
+    sight.x11.run(move |d| focus::give_keyboard(d, id)).await?;
+    Ok((sight.x11, id))
 }
 
 /// Returns the window of an element that is typed into, unless it is a pop-up.
 ///
 /// # Errors
-/// Returns a refusal if something else would receive the keys.
-async fn window_of_target(view: AppView<'_>, target: Handle, at: usize) -> Result<Option<(X11, Window)>> {
+/// Returns a refusal if something else would take the keys.
+async fn window_of_target(
+    view: AppView<'_>,
+    target: Handle,
+    at: usize,
+) -> Result<Option<(WindowStack, Window)>> {
     let Some(sight) = WindowStack::of(view.app).await? else { return Ok(None) };
     let Some(window) = window::window_of(view, at, &sight.windows).await? else { return Ok(None) };
     let held = input_grab::check_input_grab(view, Some(at), &window, &sight).await?;
@@ -77,7 +80,7 @@ async fn window_of_target(view: AppView<'_>, target: Handle, at: usize) -> Resul
     {
         return Err(refusal);
     }
-    Ok(Some((sight.x11, window)).filter(|(_, window)| !window.popup))
+    Ok(Some((sight, window)).filter(|(_, window)| !window.popup))
 }
 
 /// Checks that keys can be sent without locking up the app.
@@ -97,10 +100,9 @@ async fn takes_keys(app: &App) -> Result<()> {
 /// Sends Escape to the window of another process that blocks the app. Returns `None` if there is no
 /// such window.
 async fn escape_elsewhere(app: &App) -> Result<Option<InputOutcome>> {
-    let Some((x11, window)) = window::active_window(app).await? else { return Ok(None) };
-    let windows = x11.run(windows::list_windows).await?;
-    let Some(taker) = input_grab::grabbing_window(app, &windows, &window) else { return Ok(None) };
-    let what = window::covering_window(app, taker.clone(), &x11).await?;
+    let Some((sight, window)) = window::active_window(app).await? else { return Ok(None) };
+    let Some(taker) = input_grab::grabbing_window(app, &sight.windows, &window) else { return Ok(None) };
+    let what = window::covering_window(app, taker.clone(), &sight.x11).await?;
     chord_in(app, &taker, Modifiers::default(), "Escape").await?;
     let landed = Delivery::Elsewhere { what, stopped: false };
     Ok(Some(InputOutcome::done().delivery(landed)))

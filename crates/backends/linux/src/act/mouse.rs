@@ -2,7 +2,7 @@
 
 use crate::act::Act;
 use crate::aim::{self, input_grab, press};
-use crate::app::pointer::{LastPress, PointerPress, move_pointer, press_pointer, wait_double_click_interval};
+use crate::app::pointer::{LastPress, move_pointer, press_pointer, wait_double_click_interval};
 use crate::app::{App, LinuxDevice, ask, lifecycle, unknown};
 use crate::model::{Object, Point, states as s};
 use std::time::{Duration, Instant};
@@ -19,15 +19,12 @@ const STEP: Duration = Duration::from_millis(10);
 
 /// Presses with the pointer.
 pub(crate) async fn press_at(act: &mut Act<'_>, action: &Action) -> Result<InputOutcome> {
-    let Action::Press { point: (x, y), target, button, count, modifiers, hold } = *action else {
-        return Ok(InputOutcome::default());
-    };
+    let Action::Press { point: (x, y), target, .. } = *action else { return Ok(InputOutcome::default()) };
     wait_double_click_interval(act.device, (x, y)).await;
     let (sight, window) =
         input_grab::own_window_at(act.device.view(), "press with the pointer", (x, y), target).await?;
-    let press = PointerPress { point: (x, y), button, count, modifiers, hold };
     let link = Some(&act.device.app.link);
-    let pressed = press_pointer(&sight.x11, &window, press, link, act.cancel).await;
+    let pressed = press_pointer(&sight.x11, &window, action, link, act.cancel).await;
     act.device.last_press = Some(LastPress { at: Instant::now(), point: (x, y) });
     pressed.map(|()| InputOutcome::done())
 }

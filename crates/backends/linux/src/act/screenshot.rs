@@ -7,7 +7,7 @@ use stickpin_device::{
     Error, LivePicture, PendingPicture, Result, ScreenshotImage, ScreenshotRequest, Screenshots,
 };
 use stickpin_tree::Rect;
-use stickpin_x11desk::{Window, X11, windows};
+use stickpin_x11desk::{Window, X11};
 
 /// Returns the area of a window and the pop-ups of its process, which may extend beyond its edge.
 fn area_with_popups(window: &Window, windows: &[Window]) -> Option<Rect> {
@@ -39,12 +39,11 @@ async fn area(view: AppView<'_>, request: &ScreenshotRequest) -> Result<(X11, Re
     } else if request.full {
         x11.run(|d| Ok(d.area())).await?
     } else {
-        let Some((_, window)) = window::active_window(view.app).await? else {
+        let Some((sight, window)) = window::active_window(view.app).await? else {
             return Err(view.app.screen.unseen("take a screenshot of the app"));
         };
         view.app.screen.check_visible(&window).await?;
-        let windows = x11.run(windows::list_windows).await?;
-        area_with_popups(&window, &windows).unwrap_or_else(|| window.area_with_decoration())
+        area_with_popups(&window, &sight.windows).unwrap_or_else(|| window.area_with_decoration())
     };
     Ok((x11, area))
 }

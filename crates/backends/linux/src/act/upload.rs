@@ -6,8 +6,8 @@ pub(crate) mod foreign_chooser;
 
 use crate::act::{self, Act, focus, keyboard, mouse};
 use crate::app::{
-    self, App, AppView, Chooser, LastCapture, LinuxDevice, ask, capture, is_foreign, lifecycle, query,
-    settle, unknown,
+    self, App, AppView, Chooser, LastCapture, LinuxDevice, WindowStack, ask, capture, is_foreign, lifecycle,
+    query, settle, unknown,
 };
 use crate::bus::BusError;
 use crate::limits::DONE;
@@ -364,10 +364,7 @@ fn nonexistent_path() -> String {
 
 /// Returns the windows of the display; empty if there is no display.
 pub(crate) async fn on_screen(app: &App) -> Result<Vec<Window>> {
-    match app.screen.x11_if_any().await? {
-        Some(x11) => x11.run(windows::list_windows).await,
-        None => Ok(Vec::new()),
-    }
+    Ok(WindowStack::of(app).await?.map_or_else(Vec::new, |sight| sight.windows))
 }
 
 /// Returns the chooser with this path, as recorded when it opened, or as it is now.

@@ -194,21 +194,21 @@ async fn within(
 /// none.
 async fn inner_hit(spot: HitPoint<'_>, at: usize) -> Resolved<Option<HitResult>> {
     let last = spot.view.last;
-    let (objects, above, top) = (last.objects(), last.chain(at), last.top(at));
-    let is_page = |&&at: &&usize| roles::is(objects[at].role, Facts::DOCUMENT);
+    let (above, top) = (last.chain(at), last.top(at));
+    let is_page = |&&at: &&usize| roles::is(last[at].role, Facts::DOCUMENT);
     let page = above.iter().find(is_page).copied().unwrap_or(top);
     // These toolkits name everything that they show. If the window names nothing, the document
     // must.
     let all = last.picture.profile().knows_all_that_it_shows;
-    let mut there = deepest(spot, &objects[top].path).await?;
+    let mut there = deepest(spot, &last[top].path).await?;
     if all && there.is_none() {
-        there = deepest(spot, &objects[page].path).await?;
+        there = deepest(spot, &last[page].path).await?;
     }
     match there {
         Some(path) => Ok(Some(named_hit(spot.view, at, &path).await?)),
         None if all => Err(Unresolved::Unknown(format!(
             "the app reports no element at the position of {}",
-            objects[at].describe()
+            last[at].describe()
         ))),
         None => Ok(None),
     }
@@ -216,19 +216,19 @@ async fn inner_hit(spot: HitPoint<'_>, at: usize) -> Resolved<Option<HitResult>>
 
 /// Determines whether the object that the app named is the target.
 async fn named_hit(view: AppView<'_>, at: usize, path: &str) -> Result<HitResult> {
-    let (last, objects) = (view.last, view.last.objects());
+    let last = view.last;
     let there = last.at(path);
     let is_part = |there: usize| {
         let inside = last.chain(there).contains(&at);
-        inside || last.chain(at).contains(&there) || belongs_to(&objects[there], &objects[at])
+        inside || last.chain(at).contains(&there) || belongs_to(&last[there], &last[at])
     };
     if there.is_some_and(is_part) {
         return Ok(HitResult::Target);
     }
-    let Some(there) = there.filter(|&there| objects[there].shown) else {
+    let Some(there) = there.filter(|&there| last[there].shown) else {
         return named::unread_hit(view, at, path).await;
     };
-    Ok(HitResult::Covered { by: Some(view.app.ids.handle(path)), what: objects[there].describe() })
+    Ok(HitResult::Covered { by: Some(view.app.ids.handle(path)), what: last[there].describe() })
 }
 
 /// Determines whether a later sibling of the element, or of an ancestor, covers it.
@@ -262,22 +262,22 @@ async fn is_picked(spot: HitPoint<'_>, at: usize) -> Result<bool> {
     if !last.picture.profile().says_what_a_press_reaches {
         return Ok(false);
     }
-    let (objects, chain) = (last.objects(), last.chain(at));
+    let chain = last.chain(at);
     let top = match popup_in(&last.picture, &chain) {
         Some(popup) => chain[popup],
         None => last.top(at),
     };
-    let mut there = match deepest(spot, &objects[top].path).await {
+    let mut there = match deepest(spot, &last[top].path).await {
         Ok(Some(there)) => there,
         Ok(None) | Err(Unresolved::Unknown(_)) => return Ok(false),
         Err(Unresolved::Failed(error)) => return Err(error),
     };
     // The ascent starts at the named object, because internal parts of controls were not read.
     for _ in 0..DEEP {
-        if there == objects[at].path {
+        if there == last[at].path {
             return Ok(true);
         }
-        if there == objects[top].path {
+        if there == last[top].path {
             break;
         }
         let Some(above) = named::above_now(app, &there).await? else { break };

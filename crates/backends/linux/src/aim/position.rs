@@ -3,7 +3,7 @@
 
 use crate::aim::window;
 use crate::app::ask::query_extents;
-use crate::app::{AimRects, AppView, ElementPosition, WindowStack, ask};
+use crate::app::{AppView, ElementPosition, WindowStack, ask};
 use crate::bus::{BusResult, Link};
 use crate::model::overlaps::possible_covers;
 use crate::model::{Object, ObjectTree, Point, chain, extents, popup_in, role as n};
@@ -151,13 +151,17 @@ pub(crate) async fn locate_on_screen(
 ///
 /// # Errors
 /// Returns a fault if the app is gone or silent.
-pub(crate) async fn aim_rects(link: &Link, picture: &ObjectTree, at: usize) -> BusResult<AimRects> {
+pub(crate) async fn aim_rects(
+    link: &Link,
+    picture: &ObjectTree,
+    at: usize,
+) -> BusResult<[Vec<Option<Rect>>; 2]> {
     let mut paths = position_paths(picture, at);
     let count = paths.len();
     paths.extend(possible_covers(picture, at).into_iter().map(|i| picture[i].path.clone()));
     let mut own = query_extents(link, &paths).await?;
     let over = own.split_off(count);
-    Ok(AimRects { own, over })
+    Ok([own, over])
 }
 
 /// Computes the position of an element from the rectangles of its [`position_paths`].

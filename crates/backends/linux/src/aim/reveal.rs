@@ -31,43 +31,35 @@ pub(crate) async fn scroll_into_view(
     if placed.is_none() && approach(view, at).await? {
         placed = position::locate_on_screen(view, at, sight).await?;
     }
-    for _ in 0..ROUNDS {
+    let mut by_wheel = false;
+    for _ in 0..2 * ROUNDS {
         let Some(now) = placed.as_ref().filter(|now| now.seen != Some(now.rect)) else { break };
-        let mut moved = false;
-        for (pane, away) in panes_away(view, at, now).await? {
-            moved = moved || scroll_pane(view, pane, away).await?;
+        let (before, away, mut moved) = (now.rect, panes_away(view, at, now).await?, false);
+        for &(pane, by) in away.iter().filter(|_| !by_wheel) {
+            moved = moved || scroll_pane(view, pane, by).await?;
         }
-        if !moved {
-            break;
+        if let Some(&(pane, (dx, dy))) = away.first().filter(|_| by_wheel) {
+            let handle = view.app.ids.handle(&view.last[pane].path);
+            let moves = || async {
+                let now = position::locate_on_screen(view, at, sight).await?;
+                Ok(now.is_none_or(|now| now.rect != before))
+            };
+            moved = match scroll::scroll(view, Some(handle), dx, dy).await {
+                Ok(_) => ask::wait_until(SCROLLED, moves).await?,
+                Err(e) if e.code == ErrorCode::BackendLost => return Err(e),
+                // A container that does not receive the wheel cannot be scrolled, and the caller
+                // reports the element as off-screen.
+                Err(_) => false,
+            };
         }
-        let before = now.rect;
-        placed = position::locate_on_screen(view, at, sight).await?;
-        if placed.as_ref().is_some_and(|now| now.rect == before) {
-            break;
+        if moved {
+            placed = position::locate_on_screen(view, at, sight).await?;
         }
-    }
-    for _ in 0..ROUNDS {
-        let Some(now) = placed.as_ref().filter(|now| sight.is_some() && now.seen != Some(now.rect)) else {
-            break;
-        };
-        let Some(&(pane, away)) = panes_away(view, at, now).await?.first() else { break };
-        let before = now.rect;
-        let handle = view.app.ids.handle(&view.last[pane].path);
-        match scroll::scroll(view, Some(handle), away.0, away.1).await {
-            Ok(_) => {}
-            Err(e) if e.code == ErrorCode::BackendLost => return Err(e),
-            // A container that does not receive the wheel cannot be scrolled, and the caller
-            // reports the element as off-screen.
-            Err(_) => break,
-        }
-        let moves = || async {
-            let now = position::locate_on_screen(view, at, sight).await?;
-            Ok(now.is_none_or(|now| now.rect != before))
-        };
-        let moved = ask::wait_until(SCROLLED, moves).await?;
-        placed = position::locate_on_screen(view, at, sight).await?;
-        if !moved {
-            break;
+        if !moved || placed.as_ref().is_some_and(|now| now.rect == before) {
+            if by_wheel || sight.is_none() {
+                break;
+            }
+            by_wheel = true;
         }
     }
     Ok(placed)
@@ -77,11 +69,10 @@ pub(crate) async fn scroll_into_view(
 /// such as a row in GTK 3. The position is estimated from its index among its siblings. Returns
 /// false if nothing moved.
 async fn approach(AppView { app, last }: AppView<'_>, at: usize) -> Result<bool> {
-    let objects = last.objects();
     let Some(&pane) = panes(&last.picture, at).first() else { return Ok(false) };
     let up = last.chain(at);
     let inside = up.windows(2).take_while(|pair| pair[0] != pane);
-    let among = inside.map(|pair| (&objects[pair[1]].children, pair[0]));
+    let among = inside.map(|pair| (&last[pair[1]].children, pair[0]));
     let Some((siblings, own)) = among.max_by_key(|(siblings, _)| siblings.len()) else {
         return Ok(false);
     };

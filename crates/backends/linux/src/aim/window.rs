@@ -35,12 +35,12 @@ pub(crate) async fn window_with(
 /// Returns the window of a floating dock of Qt that contains an object. It is found by title and
 /// position, because the app lists it below its original window.
 async fn floating(view: AppView<'_>, at: usize, windows: &[Window]) -> Result<Option<Window>> {
-    let (objects, chain) = (view.last.objects(), view.last.chain(at));
+    let (last, chain) = (view.last, view.last.chain(at));
     let inner = &chain[..chain.len() - 1];
-    let floats = |&&i: &&usize| view.app.profile().docks_float && objects[i].floats();
+    let floats = |&&i: &&usize| view.app.profile().docks_float && last[i].floats();
     let Some(&dock) = inner.iter().find(floats) else { return Ok(None) };
-    let Some(place) = ask::place(view.app, &objects[dock].path).await? else { return Ok(None) };
-    let own = |w: &&Window| !w.popup && w.pid == view.app.info.pid && w.title == objects[dock].name;
+    let Some(place) = ask::place(view.app, &last[dock].path).await? else { return Ok(None) };
+    let own = |w: &&Window| !w.popup && w.pid == view.app.info.pid && w.title == last[dock].name;
     let shows = |w: &&Window| w.area.intersection(place) == Some(place);
     Ok(windows.iter().filter(own).find(shows).cloned())
 }
@@ -62,11 +62,10 @@ pub(crate) async fn popup(
         let popup = chain[popup];
         // A menu of GTK 3 reports where it was opened, not where it is. Its entries report their
         // actual positions.
-        let objects = last.objects();
-        let children = objects[popup].children.iter().copied();
-        let entries = children.clone().any(|child| is_menu_item(objects[child].role));
+        let children = last[popup].children.iter().copied();
+        let entries = children.clone().any(|child| is_menu_item(last[child].role));
         let shows = |&child: &usize| {
-            let object = &objects[child];
+            let object = &last[child];
             object.shown && (!entries || is_menu_item(object.role) || object.role == role::MENU)
         };
         let asked = if relative { vec![popup] } else { children.filter(shows).collect() };
@@ -183,14 +182,15 @@ pub(super) async fn is_elsewhere(view: AppView<'_>, at: usize, taken: &Window, x
     Ok(window_of(view, at, &windows).await?.is_some_and(|window| window.id != taken.id))
 }
 
-/// Returns the display and the window of the app that has the focus, otherwise its topmost one.
-pub(crate) async fn active_window(app: &App) -> Result<Option<(X11, Window)>> {
+/// Returns the windows on the screen and the window of the app that has the focus, otherwise its
+/// topmost one.
+pub(crate) async fn active_window(app: &App) -> Result<Option<(WindowStack, Window)>> {
     let Some(sight) = WindowStack::of(app).await? else { return Ok(None) };
     let pid = app.info.pid;
     let own = || sight.windows.iter().filter(|w| (w.pid == pid || pid.is_none()) && !w.popup);
     let shown = || own().filter(|w| w.is_shown());
     let found = own().find(|w| w.active).or_else(|| shown().next_back()).or_else(|| own().next_back());
-    Ok(found.cloned().map(|window| (sight.x11.clone(), window)))
+    Ok(found.cloned().map(|window| (sight, window)))
 }
 
 #[cfg(test)]

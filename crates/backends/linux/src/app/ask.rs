@@ -2,7 +2,7 @@
 
 use crate::app::{App, lifecycle};
 use crate::bus::calls::query_actions;
-use crate::bus::{ACCESSIBLE, ACTION, BusError, BusResult, Call, Link, Message, calls, unless_lost, whole};
+use crate::bus::{ACCESSIBLE, ACTION, BusError, BusResult, Call, Link, calls, unless_lost, whole};
 use crate::limits::{DONE, FRAME};
 use crate::model::{is_real, rect, states as s};
 use std::time::Duration;
@@ -68,26 +68,18 @@ pub(crate) async fn or_none<T>(app: &App, answer: BusResult<T>) -> Result<Option
     lifecycle::check_answer(app, unless_lost(answer)).await
 }
 
-/// Reads a property of an object.
-///
-/// # Errors
-/// Returns the fault of the answer.
-pub(crate) async fn property(app: &App, path: &str, interface: &str, name: &str) -> BusResult<Message> {
-    app.link.call(calls::property(path, interface, name)).await
-}
-
 /// Reads a numeric property; `None` if it has no value.
 ///
 /// # Errors
-/// Returns the errors of [`property`].
+/// Returns the fault of the answer.
 pub(crate) async fn number(app: &App, path: &str, interface: &str, name: &str) -> BusResult<Option<f64>> {
-    property(app, path, interface, name).await?.property_number()
+    app.link.call(calls::property(path, interface, name)).await?.property_number()
 }
 
 /// Reads a property that is a count; `None` if it is unknown.
 ///
 /// # Errors
-/// Returns the errors of [`property`].
+/// Returns the errors of [`number`].
 pub(crate) async fn count(app: &App, path: &str, interface: &str, name: &str) -> BusResult<Option<usize>> {
     Ok(usize::try_from(whole(number(app, path, interface, name).await?)).ok())
 }

@@ -1,6 +1,6 @@
 //! The life of an app: whether it is still there, how it ended, and how to end it.
 
-use crate::app::{App, app_lost, end_child};
+use crate::app::{App, app_lost};
 use crate::bus::{BusError, BusResult};
 use std::process::ExitStatus;
 use std::time::Duration;
@@ -79,10 +79,4 @@ async fn exit_status(app: &App) -> Option<ExitStatus> {
 
 fn ended_with(app: &App, status: ExitStatus) -> String {
     format!("{} has exited ({status})", app.app_name())
-}
-
-/// Ends the app, if we started it.
-pub(crate) async fn end_app(app: &App) -> Result<()> {
-    let Some(child) = app.child.lock().await.take() else { return Ok(()) };
-    end_child(child, &app.info.label).await
 }

@@ -4,7 +4,7 @@ use crate::app::{LinuxDevice, unknown};
 use crate::bus::Link;
 use crate::model::Point;
 use std::time::{Duration, Instant};
-use stickpin_device::{Button, CancellationToken, Modifiers, Result};
+use stickpin_device::{Action, CancellationToken, Result};
 use stickpin_x11desk::{HeldInput, Window, X11, keyboard, pings, pointer, window_manager};
 use tokio::time::{sleep, timeout};
 
@@ -48,18 +48,7 @@ pub(crate) async fn move_pointer(x11: &X11, window: Option<u32>, (x, y): Point) 
     .await
 }
 
-/// Presses of a button at a point.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct PointerPress {
-    pub(crate) point: Point,
-    pub(crate) button: Button,
-    pub(crate) count: u8,
-    pub(crate) modifiers: Modifiers,
-    /// How long the button stays down.
-    pub(crate) hold: Duration,
-}
-
-/// The minimum duration of a press. GTK 4 loses one in six presses that are released immediately.
+/// The minimum duration of a press. GTK 4 loses one in six presses that are released at once.
 const DOWN: Duration = Duration::from_millis(12);
 
 /// Timeout for an app to notice that a button is down.
@@ -79,7 +68,7 @@ async fn down(link: Option<&Link>, hold: Duration) {
     drop(timeout(SEEN, seen).await);
 }
 
-/// Presses a button in the window at the point. `link` leads to the app of the window, if it is
+/// Performs a press in the window at its point. `link` leads to the app of the window, if it is
 /// accessible.
 ///
 /// # Errors
@@ -87,10 +76,11 @@ async fn down(link: Option<&Link>, hold: Duration) {
 pub(crate) async fn press_pointer(
     x11: &X11,
     window: &Window,
-    PointerPress { point, button, count, modifiers, hold }: PointerPress,
+    action: &Action,
     link: Option<&Link>,
     cancel: &CancellationToken,
 ) -> Result<()> {
+    let Action::Press { point, button, count, modifiers, hold, .. } = *action else { return Ok(()) };
     let id = window.id;
     // A window manager may raise an inactive window that is pressed.
     let through = !window.active;
@@ -141,7 +131,7 @@ mod tests {
 
     #[tokio::test]
     async fn button_stays_down_until_two_answers_or_timeout() {
-        let (app, heard) = (App::start(), Arc::new(AppEvents::new()));
+        let (app, heard) = (App::start(), Arc::new(AppEvents::default()));
         let link = app.link(&heard).await;
         app.hold();
         let mut held = pin!(down(Some(&link), Duration::ZERO));

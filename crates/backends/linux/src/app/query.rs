@@ -1,6 +1,7 @@
 //! Facts about one element that are not in the tree, and long texts.
 
 use crate::app::{App, LinuxDevice, ask, capture};
+use crate::bus::calls::property;
 use crate::bus::{ACCESSIBLE, BusError, BusResult, Call, Link, ROOT, TEXT, unless_lost};
 use crate::capture::question::{Question, Questions};
 use crate::limits;
@@ -108,7 +109,8 @@ async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
     // A capture does not read descriptions of plain text.
     let undescribed = device.app.profile().reads_text_late && object.description.is_empty();
     let app = &device.app;
-    let description = async { ask::property(app, &path, ACCESSIBLE, "Description").await?.property_text() };
+    let description =
+        async { app.link.call(property(&path, ACCESSIBLE, "Description")).await?.property_text() };
     let told = tokio::try_join!(
         answer_or_null(app, undescribed, description),
         // The position in characters, from 0; null if the caret is elsewhere.

@@ -51,7 +51,7 @@ impl Lifecycle for LinuxDevice {
     /// app that has left or is too large.
     async fn idle_for_readahead(&mut self) {
         let Self { app, last, readahead, .. } = &*self;
-        if last.objects().len() > OBJECTS {
+        if last.picture.objects.len() > OBJECTS {
             return pending().await;
         }
         loop {

@@ -133,11 +133,12 @@ mod tests {
 
     #[tokio::test]
     async fn an_app_is_not_at_rest_while_its_process_works() {
-        let (app, heard) = (Peer::start(), Arc::new(AppEvents::new()));
+        let (app, heard) = (Peer::start(), Arc::new(AppEvents::default()));
         let (link, bus) =
             (app.link(&heard).await, AccessibilityBus::over(app.connect(Box::new(|_| {})).await));
         let screen = Screen::shared(None, false);
-        let mut device = LinuxDevice::new(bus, link, heard, screen, "app".to_owned(), "linux:app");
+        let mut device =
+            LinuxDevice::new(bus, link, heard, screen, ("app".to_owned(), None), Some("linux:app"));
         let mut shell = tokio::process::Command::new("sh");
         let mut worker = shell.args(["-c", "while :; do :; done"]).kill_on_drop(true).spawn().unwrap();
         let pid = worker.id().unwrap();
@@ -163,11 +164,12 @@ mod tests {
 
     #[tokio::test]
     async fn app_that_signals_on_every_call_does_not_extend_the_wait() {
-        let (app, heard) = (Peer::start(), Arc::new(AppEvents::new()));
+        let (app, heard) = (Peer::start(), Arc::new(AppEvents::default()));
         let (link, bus) =
             (app.link(&heard).await, AccessibilityBus::over(app.connect(Box::new(|_| {})).await));
         let screen = Screen::shared(None, false);
-        let mut device = LinuxDevice::new(bus, link, heard, screen, "app".to_owned(), "linux:app");
+        let mut device =
+            LinuxDevice::new(bus, link, heard, screen, ("app".to_owned(), None), Some("linux:app"));
         app.signals_always();
         let request = SettleRequest::new(Duration::ZERO, Duration::from_millis(50));
         let cancel = CancellationToken::new();

@@ -56,15 +56,6 @@ pub(crate) struct ElementPosition {
     pub(crate) frame: Option<Rect>,
 }
 
-/// The rectangles that an aim at an element needs, in the toolkit's coordinates.
-#[derive(Debug, Clone)]
-pub(crate) struct AimRects {
-    /// The rectangles of the element, its scroll containers and its window.
-    pub(crate) own: Vec<Option<Rect>>,
-    /// The rectangles of objects that may cover the element in its window.
-    pub(crate) over: Vec<Option<Rect>>,
-}
-
 /// How long answers are valid for the next step of an action. A change without a signal in this
 /// time could equally happen while an answer is on its way.
 pub(crate) const FRESH: Duration = Duration::from_millis(50);
@@ -80,7 +71,9 @@ pub(crate) struct ActionPrefetch {
     pub(crate) at: Instant,
     /// The context of the element's record.
     pub(crate) context: Vec<Handle>,
-    pub(crate) rects: AimRects,
+    /// The rectangles of the element, its scroll containers and its window, and of the objects that
+    /// may cover it in its window, in the toolkit's coordinates.
+    pub(crate) rects: [Vec<Option<Rect>>; 2],
     /// The names of the element's actions.
     pub(crate) actions: Vec<String>,
 }

@@ -10,7 +10,7 @@ use crate::bus::error::{BusError, BusResult, remaining, unless_lost};
 use crate::bus::names::{ACCESSIBLE, APPLICATION, ROOT};
 use crate::bus::wire::{Answer, Wire};
 use crate::limits::{AT_ONCE, PATIENCE, SOCKET};
-use crate::toolkit::profile::{Profile, Toolkit};
+use crate::toolkit::profile::Toolkit;
 use serde::de::DeserializeOwned;
 use std::sync::Arc;
 use std::time::Duration;
@@ -70,11 +70,6 @@ impl Link {
     pub(crate) async fn calls(&self, calls: &[Call<'_>]) -> Vec<Answer> {
         let mixed = calls.iter().any(|call| embedded_path(call.path).is_some());
         if mixed { self.call_with_embedded(calls).await } else { self.calls_to_app(calls).await }
-    }
-
-    /// Returns the facts about the app's toolkit.
-    pub(crate) fn profile(&self) -> Profile {
-        self.toolkit.profile()
     }
 
     /// Returns the connection for queries, and the app's name on it.

@@ -167,7 +167,7 @@ mod tests {
     }
 
     async fn link(bus: &App, own: &App, other: &App) -> Link {
-        let link = bus.link_and_own(&Arc::new(AppEvents::new()), own).await;
+        let link = bus.link_and_own(&Arc::new(AppEvents::default()), own).await;
         Link { orders: Some(OrderSockets::to(&other.address())), ..link }
     }
 

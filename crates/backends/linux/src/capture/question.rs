@@ -148,10 +148,6 @@ impl Questions {
         self.0.extend(asks.into_iter().map(|ask| (object, ask)));
     }
 
-    pub(crate) fn is_empty(&self) -> bool {
-        self.0.is_empty()
-    }
-
     /// Sends all queries and stores the answers in the objects. Returns answers that refer to other
     /// objects, and the objects that have vanished.
     ///
@@ -280,7 +276,7 @@ mod tests {
 
     #[tokio::test]
     async fn texts_of_a_capture_are_bounded_together() {
-        let link = App::start().link(&Arc::new(AppEvents::new())).await;
+        let link = App::start().link(&Arc::new(AppEvents::default())).await;
         let objects = vec![Object::default(); 3];
         let mut picture = ObjectTree { toolkit: Toolkit::Other, objects, truncated: false };
         let half = "a".repeat(TEXTS / 2 - 100);

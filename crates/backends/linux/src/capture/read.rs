@@ -175,7 +175,7 @@ impl ObjectReader {
                     questions.add(at, Question::Plugged);
                 }
             }
-            if !questions.is_empty() || !listed.is_empty() {
+            if !questions.0.is_empty() || !listed.is_empty() {
                 let mut answers = questions.ask(link, &mut self.picture).await?;
                 answers.children.append(&mut listed);
                 self.adopt(link, answers).await?;
@@ -228,7 +228,7 @@ impl ObjectReader {
         }
         let reader = link.toolkit.reader();
         // The next queries depend on the answers to these.
-        let early: &[Question] = match link.profile().reads_text_late {
+        let early: &[Question] = match link.toolkit.profile().reads_text_late {
             true => &[Question::States, Question::Role],
             false => &[Question::States],
         };

@@ -95,7 +95,8 @@ impl Table<'_> {
         let answers = self.link.calls(&asked).await.into_iter();
         let size = answers.map(|answer| Ok(whole(answer?.property_number()?.or(Some(0.0)))));
         let [rows, columns] = size.collect::<Result<Vec<_>, _>>()?[..] else { return Ok(()) };
-        let icons = self.link.profile().shows_icons_in_tables && self.picture[self.at].role == role::TABLE;
+        let icons =
+            self.link.toolkit.profile().shows_icons_in_tables && self.picture[self.at].role == role::TABLE;
         let extra = if icons { self.last_line((rows, columns)).await? } else { Vec::new() };
         let rows = if extra.is_empty() { rows } else { rows + 1 };
         if rows <= 0 || columns <= 0 {
@@ -118,7 +119,8 @@ impl Table<'_> {
         let columns = first(part.columns, 200);
         let rows = first(part.rows, CELLS / (columns.end - columns.start).max(1));
         let part = TableRange { rows, columns, ..part };
-        let tree = self.link.profile().counts_trees_by_lines && self.picture[self.at].role == role::TREE;
+        let tree =
+            self.link.toolkit.profile().counts_trees_by_lines && self.picture[self.at].role == role::TREE;
         if tree && let Some(known) = kept.get_mut(&path) {
             *known = self.current_positions(known, &part).await?;
         }
@@ -198,12 +200,12 @@ impl Table<'_> {
         // If no row can be opened and all rows are known, there is only one level.
         let deep = outline && (found.iter().any(|cell| opens(&cell)) || part.rows.start > 0);
         if deep {
-            let by_parents = self.link.profile().rows_name_their_parent;
+            let by_parents = self.link.toolkit.profile().rows_name_their_parent;
             let ask = if by_parents { Question::Relations } else { Question::Extents };
             levels::firsts(&found).for_each(|(_, new)| rest.add(new, ask));
         }
         rest.ask(self.link, self.picture).await?;
-        if self.link.profile().cells_hold_cells {
+        if self.link.toolkit.profile().cells_hold_cells {
             self.read_pieces(&found).await?;
         }
         if deep {

@@ -63,33 +63,18 @@ pub(crate) fn build(
             building.builder.node(2, spec)?;
         }
     }
-    let TreeAssembly { mut builder, ids, .. } = building;
+    let TreeAssembly { mut builder, by_path, .. } = building;
     let covered = windows.iter().any(|&window| reader.shows_nothing(picture, window));
-    let hidden = if covered { covered_handles(picture, ids, watch) } else { hidden(picture, ids, watch) };
-    builder.add_hidden(hidden);
+    let below: HashSet<usize> = picture.inside(0).collect();
+    // Objects without a window may still exist, but count as gone, unless a window is covered: it may
+    // contain anything that is not known to have ended.
+    let is_hidden = |handle: &Handle| {
+        let Some(path) = ids.path(handle.id) else { return false };
+        let unseen = |at: &usize| !picture[*at].shown && !picture[*at].is(s::DEFUNCT);
+        by_path.get(&*path).map_or(covered, |at| unseen(at) && (covered || below.contains(at)))
+    };
+    builder.add_hidden(watch.iter().copied().filter(is_hidden));
     builder.finish()
-}
-
-/// Returns the handles of `watch` that are below a window but not in the tree. Objects without a
-/// window may still exist, but count as gone.
-fn hidden(picture: &ObjectTree, ids: &PathNumbers, watch: &[Handle]) -> Vec<Handle> {
-    if watch.is_empty() {
-        return Vec::new();
-    }
-    let objects = picture.inside(0).map(|at| &picture[at]);
-    let unseen = objects.filter(|object| !object.shown && !object.is(s::DEFUNCT));
-    let unseen: HashSet<&str> = unseen.map(|object| object.path.as_str()).collect();
-    let is_unseen = |handle: &Handle| ids.path(handle.id).is_some_and(|path| unseen.contains(&*path));
-    watch.iter().copied().filter(is_unseen).collect()
-}
-
-/// Returns the handles of `watch` that may be in a covered window: those that are not shown and not
-/// known to have ended.
-fn covered_handles(picture: &ObjectTree, ids: &PathNumbers, watch: &[Handle]) -> Vec<Handle> {
-    let decided = picture.objects.iter().filter(|object| object.shown || object.is(s::DEFUNCT));
-    let decided: HashSet<&str> = decided.map(|object| object.path.as_str()).collect();
-    let may_be = |handle: &Handle| ids.path(handle.id).is_some_and(|path| !decided.contains(&*path));
-    watch.iter().copied().filter(may_be).collect()
 }
 
 struct TreeAssembly<'a> {

@@ -14,7 +14,7 @@ use tokio::process::Command;
 #[derive(Debug, Clone)]
 pub(crate) struct AppDirs {
     pub(crate) home: Home,
-    cwd: PathBuf,
+    pub(crate) cwd: PathBuf,
 }
 
 impl AppDirs {
@@ -52,11 +52,6 @@ impl AppDirs {
         command.current_dir(if self.cwd.is_dir() { &self.cwd } else { Path::new("/") });
     }
 
-    /// Returns the working directory.
-    pub(crate) fn cwd(&self) -> &Path {
-        &self.cwd
-    }
-
     /// Returns the folders in the form of the device trait.
     pub(crate) fn folders(&self) -> Option<AppFolders> {
         let home = self.home.path()?.to_owned();
@@ -92,7 +87,7 @@ mod tests {
             environment(&own).into_iter().collect::<Vec<_>>(),
             [("HOME".into(), Some("/home/a".into()))]
         );
-        assert_eq!((own.cwd(), own.home.to_remove()), (Path::new("/home/a/project"), None));
+        assert_eq!((&*own.cwd, own.home.to_remove()), (Path::new("/home/a/project"), None));
         assert!(!own.folders().unwrap().removed_at_close);
 
         // The daemon of a user with another home, whose base folders differ from the caller's.
@@ -106,13 +101,13 @@ mod tests {
                 .unwrap();
         assert_eq!(environment(&private)["XDG_CONFIG_HOME"].as_deref(), Some("/state/s/home/.config"));
         assert_eq!(private.home.to_remove(), Some(Path::new("/state/s/home")));
-        assert_eq!(private.cwd(), Path::new("/state/s/home"));
+        assert_eq!(private.cwd, Path::new("/state/s/home"));
         assert!(private.folders().unwrap().removed_at_close);
 
         let profile = request(LinuxOptions { profile: Some("/p".into()), ..LinuxOptions::default() });
         let profile = AppDirs::of(&profile, None).unwrap();
         assert_eq!(environment(&profile)["XDG_DATA_HOME"].as_deref(), Some("/p/.local/share"));
-        assert_eq!((profile.cwd(), profile.home.to_remove()), (Path::new("/home/a/project"), None));
+        assert_eq!((&*profile.cwd, profile.home.to_remove()), (Path::new("/home/a/project"), None));
     }
 
     #[test]

@@ -42,10 +42,11 @@ impl Stage {
         let watch = Watch::begin(&private);
         let screen = Screen::own(private, &opening()).await.unwrap();
         let x11 = screen.x11("look").await.unwrap();
-        let (app, heard) = (App::start(), Arc::new(AppEvents::new()));
+        let (app, heard) = (App::start(), Arc::new(AppEvents::default()));
         let (link, bus) =
             (app.link(&heard).await, AccessibilityBus::over(app.connect(Box::new(|_| {})).await));
-        let mut device = LinuxDevice::new(bus, link, heard, screen, "app".to_owned(), "linux:app");
+        let mut device =
+            LinuxDevice::new(bus, link, heard, screen, ("app".to_owned(), None), Some("linux:app"));
         device.app.info.pid = Some(std::process::id());
         let shown = loop {
             let shown = x11.run(windows::list_windows).await.unwrap().into_iter().find(|w| w.id == window.id);

@@ -300,7 +300,7 @@ fn refusal(serial: u32) -> Vec<u8> {
 
 #[tokio::test]
 async fn signals_before_a_socket_answer_are_processed() {
-    let (bus, own, heard) = (App::start(), App::start(), Arc::new(AppEvents::new()));
+    let (bus, own, heard) = (App::start(), App::start(), Arc::new(AppEvents::default()));
     let link = bus.link_and_own(&heard, &own).await;
     // The signals are still in transit on the bus when the app's own socket answers.
     bus.signals_first(3);
@@ -312,7 +312,7 @@ async fn signals_before_a_socket_answer_are_processed() {
 
 #[tokio::test]
 async fn signals_before_a_bus_answer_are_processed() {
-    let (bus, heard) = (App::start(), Arc::new(AppEvents::new()));
+    let (bus, heard) = (App::start(), Arc::new(AppEvents::default()));
     let link = bus.link(&heard).await;
     bus.signals_first(2);
     let call = Call::new("/a", "a.b", "C");

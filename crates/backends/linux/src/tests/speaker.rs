@@ -107,12 +107,22 @@ impl<N: Answers> Speaker<N> {
 
     /// Returns a device that has opened the app, without a display.
     pub(crate) async fn device(&self) -> (LinuxDevice, Arc<AppEvents>) {
-        let heard = Arc::new(AppEvents::new());
+        let heard = Arc::new(AppEvents::default());
         heard.state().app = super::peer::SENDER.to_owned();
         let link = Link::over(self.connect(Some(Arc::clone(&heard))).await, None);
         let desktop = AccessibilityBus::over(self.connect(None).await);
         let screen = Screen::shared(None, false);
-        (LinuxDevice::new(desktop, link, Arc::clone(&heard), screen, "app".to_owned(), "linux:app"), heard)
+        (
+            LinuxDevice::new(
+                desktop,
+                link,
+                Arc::clone(&heard),
+                screen,
+                ("app".to_owned(), None),
+                Some("linux:app"),
+            ),
+            heard,
+        )
     }
 
     /// Changes or inspects the state of the app.

@@ -93,7 +93,7 @@ pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Resul
             refused("its process is not on the accessibility bus")
         })?;
     let screen = act.device.app.screen.for_other_app();
-    let mut other = LinuxDevice::among_others(desktop, link, heard, screen, window.title.clone(), window.pid);
+    let mut other = LinuxDevice::new(desktop, link, heard, screen, (window.title.clone(), window.pid), None);
     let mut inner = Act { device: &mut other, cancel: act.cancel };
     let tops = upload::until_shown(&mut inner, |last| {
         let called = |at, top: &Object| top.name == window.title && is_chooser(&last.picture, at);
@@ -184,7 +184,7 @@ async fn reach(
     until: Instant,
     cancel: &CancellationToken,
 ) -> BusResult<(AccessibilityBus, Link, Arc<AppEvents>)> {
-    let heard = Arc::new(AppEvents::new());
+    let heard = Arc::new(AppEvents::default());
     let listener = Arc::clone(&heard);
     let desktop = desktop.reconnect(Box::new(move |message| listener.handle_signal(message)), until).await?;
     let Some(pid) = window.pid else { return Err(BusError::Unknown) };

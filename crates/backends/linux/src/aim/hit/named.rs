@@ -54,7 +54,7 @@ async fn is_the_last(app: &App, path: &str, fault: BusError) -> Resolved<()> {
 
 /// Returns the header of a table at a point. Qt names only the table.
 pub(super) async fn header_at(spot: HitPoint<'_>, table: usize) -> Result<Option<String>> {
-    let objects = spot.view.last.objects();
+    let objects = &spot.view.last.picture.objects;
     if !matches!(objects[table].role, role::TABLE | role::TREE | role::TREE_TABLE) {
         return Ok(None);
     }
@@ -209,7 +209,7 @@ mod tests {
         let (app, device) = read(Toolkit::Gtk4, heap()).await;
         app.becomes(|heap| heap.0.push(came("/x", "Spinner", role::PANEL, "/folded")));
         let target = at(&device, "/folded");
-        assert!(!device.last.objects()[target].shown);
+        assert!(!device.last[target].shown);
         assert_eq!(unread_hit(device.view(), target, "/x").await.unwrap(), HitResult::Target);
     }
 

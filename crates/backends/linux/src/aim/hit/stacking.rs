@@ -64,21 +64,21 @@ pub(super) async fn covering_object(spot: HitPoint<'_>, at: usize) -> Result<Opt
 
 /// Returns the later siblings of an object and of its ancestors that may cover it, innermost first.
 async fn later(AppView { app, last }: AppView<'_>, at: usize) -> Result<Vec<String>> {
-    let (objects, above) = (last.objects(), last.chain(at));
+    let above = last.chain(at);
     let end = end_of_window(&last.picture, &above);
-    let real = |at: usize| is_real(&objects[at].path);
+    let real = |at: usize| is_real(&last[at].path);
     let overlap = |pair: &&[usize]| {
-        real(pair[0]) && real(pair[1]) && lets_overlap(last.picture.toolkit, &objects[pair[1]])
+        real(pair[0]) && real(pair[1]) && lets_overlap(last.picture.toolkit, &last[pair[1]])
     };
     let pairs: Vec<&[usize]> = above[..end].windows(2).filter(overlap).collect();
-    let call = |pair: &&[usize]| Call::new(&objects[pair[1]].path, ACCESSIBLE, "GetChildren");
+    let call = |pair: &&[usize]| Call::new(&last[pair[1]].path, ACCESSIBLE, "GetChildren");
     let children = app.link.each::<Vec<Reference>>(&pairs.iter().map(call).collect::<Vec<_>>()).await;
     let children = lifecycle::check_answer(app, children).await?;
     let mut out = Vec::new();
     for (pair, children) in pairs.iter().zip(children) {
         // If the object does not support the query or is gone, its position reveals that later.
         let Some(children) = children else { continue };
-        let [child, holder] = [pair[0], pair[1]].map(|at| &objects[at].path);
+        let [child, holder] = [pair[0], pair[1]].map(|at| &last[at].path);
         let children = children.into_iter().map(|path| app.link.resolve_path(holder, path));
         // Objects that the capture moved elsewhere are not among them.
         out.extend(children.skip_while(|path| path != child).skip(1));

@@ -23,7 +23,7 @@ impl Table<'_> {
         part: &TableRange,
         mut known: Option<&mut Paths>,
     ) -> BusResult<Headers> {
-        if !self.link.profile().headers_lie_before_cells {
+        if !self.link.toolkit.profile().headers_lie_before_cells {
             return Ok(Headers::default());
         }
         let first = self.children_at(&[((-1, 0), 0)], known.as_deref_mut()).await?;
@@ -87,7 +87,7 @@ impl Table<'_> {
         let children =
             places.iter().filter_map(|(place, _)| Some((*place, known.get(place)?.clone()))).collect();
         let mut asks = ALL_QUESTIONS.to_vec();
-        if self.link.profile().headers_may_be_hidden {
+        if self.link.toolkit.profile().headers_may_be_hidden {
             asks.push(Question::Extents);
         }
         let (alive, gone) = self.look_at(children, &asks).await?;

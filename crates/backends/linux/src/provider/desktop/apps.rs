@@ -11,8 +11,8 @@ use crate::provider::config::no_registry;
 use crate::screen::Screen;
 use async_trait::async_trait;
 use futures_util::future::join_all;
-use hashbrown::HashSet;
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError, Weak};
+use parking_lot::Mutex;
+use std::sync::{Arc, Weak};
 use std::time::Duration;
 use stickpin_compose::{Environment, Member, Members};
 use stickpin_device::{Device, Notice, Result};
@@ -38,21 +38,16 @@ const INTRODUCTION_TIMEOUT: Duration = Duration::from_secs(4);
 pub(super) struct EventHub(Mutex<Vec<Weak<AppEvents>>>);
 
 impl EventHub {
-    fn lock(&self) -> MutexGuard<'_, Vec<Weak<AppEvents>>> {
-        // Nothing panics while the lock is held; even if something did, the list would be intact.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
     /// Passes one signal to all listeners, each of which filters by sender.
     pub(super) fn distribute(&self, message: &Message) {
-        self.lock().retain(|heard| heard.upgrade().inspect(|heard| heard.handle_signal(message)).is_some());
+        self.0.lock().retain(|heard| heard.upgrade().inspect(|heard| heard.handle_signal(message)).is_some());
     }
 
     /// Adds a listener for the signals of a bus name.
     pub(super) fn listener(&self, name: &str) -> Arc<AppEvents> {
-        let heard = Arc::new(AppEvents::new());
+        let heard = Arc::new(AppEvents::default());
         name.clone_into(&mut heard.state().app);
-        self.lock().push(Arc::downgrade(&heard));
+        self.0.lock().push(Arc::downgrade(&heard));
         heard
     }
 }
@@ -66,13 +61,11 @@ pub(super) struct Registry {
     pub(super) known: u64,
     /// A probe of the registry, if it did not answer the last request.
     hangs: Option<ResponseProbe>,
-    /// Bus names that did not answer while the registry hung.
-    mute: HashSet<String>,
 }
 
 impl Registry {
     pub(super) fn new(heard: Arc<AppEvents>) -> Self {
-        Self { events: heard, known: 0, hangs: None, mute: HashSet::new() }
+        Self { events: heard, known: 0, hangs: None }
     }
 
     fn hangs(&self) -> bool {
@@ -168,7 +161,7 @@ async fn connect_to_app(
         Ok(link) => {
             let (label, pid) = (running.title.clone(), running.pid);
             let screen = if pid.is_some() { screen.for_other_app() } else { screen.for_unknown_process() };
-            let device = LinuxDevice::among_others(bus.clone(), link, heard, screen, label, pid);
+            let device = LinuxDevice::new(bus.clone(), link, heard, screen, (label, pid), None);
             Some((running, Some(device)))
         }
         Err(fault) => (!fault.is_final()).then_some((running, None)),
@@ -204,11 +197,9 @@ impl DesktopEnvironment {
         let (bus, screen, hub, sure) = (&self.bus, &self.screen, &*self.hub, !self.registry.hangs());
         let met = join_all(strangers.map(|name| connect_to_app(bus, screen, hub, name))).await;
         for (running, device) in met.into_iter().flatten() {
+            // A silent client of the bus need not be an app.
             if sure || device.is_some() {
                 self.adopt(apps, running, device);
-            } else {
-                // A silent client of the bus need not be an app.
-                self.registry.mute.insert(running.bus);
             }
         }
         Ok(())
@@ -226,7 +217,6 @@ impl DesktopEnvironment {
         match self.bus.registered(Instant::now() + REGISTRY).await {
             Ok((_, apps)) => {
                 self.registry.hangs = None;
-                self.registry.mute.clear();
                 Ok(Some(apps))
             }
             Err(fault) if self.bus.closed() => Err(no_registry(fault)),
@@ -246,8 +236,7 @@ impl DesktopEnvironment {
     /// Returns `BACKEND_LOST` when the accessibility bus is gone.
     async fn unregistered_clients(&self) -> Result<Vec<String>> {
         let mut names = self.bus.names(Instant::now() + BUS).await.map_err(no_registry)?;
-        let registry = self.registry.events.state();
-        names.retain(|name| *name != registry.app && !self.registry.mute.contains(name));
+        names.retain(|name| *name != self.registry.events.state().app);
         Ok(names)
     }
 

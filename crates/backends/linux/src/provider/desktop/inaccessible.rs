@@ -4,7 +4,7 @@
 use super::apps::Apps;
 use super::{DesktopEnvironment, app_with};
 use crate::act::keyboard::no_key;
-use crate::app::pointer::{PointerPress, press_pointer};
+use crate::app::pointer::press_pointer;
 use crate::model::Point;
 use stickpin_compose::Route;
 use stickpin_device::{Action, CancellationToken, Error, InputOutcome, Notice, Result};
@@ -41,9 +41,8 @@ impl DesktopEnvironment {
         let Some(window) = window else { return Ok(None) };
         let x11 = self.screen.x11("send input").await?;
         match action {
-            &Action::Press { point, button, count, modifiers, hold, .. } => {
-                let press = PointerPress { point, button, count, modifiers, hold };
-                press_pointer(&x11, &window, press, None, cancel).await?;
+            Action::Press { .. } => {
+                press_pointer(&x11, &window, action, None, cancel).await?;
                 if !window.popup {
                     self.inaccessible_keys = Some(window.id);
                 }
