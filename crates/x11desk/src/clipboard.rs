@@ -39,9 +39,6 @@ pub fn read(d: &mut Display) -> X11Result<String> {
     if owner == x11rb::NONE {
         return Ok(String::new());
     }
-    if let Some(ours) = d.clipboard.own_text.as_ref().filter(|_| owner == d.own) {
-        return Ok(ours.clone());
-    }
     let Some(bytes) = ask(d, d.atoms.UTF8_STRING)? else {
         // Old owners offer Latin-1 only.
         let latin1 = ask(d, AtomEnum::STRING.into())?.unwrap_or_default();

@@ -5,8 +5,7 @@ use crate::error::X11Result;
 use crate::{seat, window_manager};
 use stickpin_device::Button;
 use x11rb::protocol::xproto::{
-    BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ConnectionExt, EventMask, GrabMode, KeyButMask,
-    MOTION_NOTIFY_EVENT,
+    BUTTON_PRESS_EVENT, BUTTON_RELEASE_EVENT, ConnectionExt, EventMask, GrabMode, MOTION_NOTIFY_EVENT,
 };
 use x11rb::protocol::xtest::ConnectionExt as _;
 
@@ -76,16 +75,4 @@ pub fn is_grabbed(d: &Display) -> X11Result<bool> {
     // A menu that was opened without our pointer grabs the core pointer of the server.
     let core = seat::is_core_device_grabbed(d, seat::CORE.0)?;
     Ok(seat::is_taken(ours.reply()?.status) || core)
-}
-
-/// Releases all buttons that are still held down.
-pub(crate) fn release_all(d: &Display) -> X11Result<()> {
-    let mask = u16::from(d.conn.query_pointer(d.root)?.reply()?.mask);
-    let held = [(KeyButMask::BUTTON1, 1), (KeyButMask::BUTTON2, 2), (KeyButMask::BUTTON3, 3)];
-    for (bit, number) in held {
-        if mask & u16::from(bit) != 0 {
-            turn(d, number, false)?;
-        }
-    }
-    Ok(())
 }

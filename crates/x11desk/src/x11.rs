@@ -4,7 +4,7 @@
 use crate::address::Address;
 use crate::display::Display;
 use crate::error::{JOB_TIMEOUT, X11Error, X11Result};
-use crate::{keyboard, pointer, screenshot, seat, window_manager};
+use crate::{keyboard, screenshot, seat, window_manager};
 use std::fmt;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -203,7 +203,6 @@ fn serve(mut d: Display, todo: &mpsc::Receiver<Job>, woken: &OwnedFd) {
 
 /// Restores what we changed on the display.
 fn leave(d: &mut Display) -> X11Result<()> {
-    pointer::release_all(d)?;
     keyboard::restore_spares(d)?;
     seat::remove_seat(d)?;
     d.sync()
