@@ -3,7 +3,6 @@
 use crate::environment::{CompositeDevice, Environment};
 use crate::handles::{handles_of_member, member_named_by, to_composite, to_member};
 use crate::members::{Member, MemberEntry};
-use crate::read::Occasion;
 use async_trait::async_trait;
 use futures_util::future::{join_all, select_all};
 use std::sync::Arc;
@@ -42,11 +41,11 @@ impl<G: Environment> Device for CompositeDevice<G> {
     }
 
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<LocatedElement>> {
-        self.locate_in_member(handle, Occasion::Before(context)).await
+        self.locate_in_member(handle, context, None).await
     }
 
     async fn outcome(&mut self, target: Handle, performed: Ticket) -> Result<Option<LocatedElement>> {
-        self.locate_in_member(target, Occasion::After(performed)).await
+        self.locate_in_member(target, &[], Some(performed)).await
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {

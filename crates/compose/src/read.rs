@@ -9,14 +9,6 @@ use std::sync::Arc;
 use stickpin_device::{Device, Error, ErrorCode, LocatedElement, Result, Ticket, element_gone};
 use stickpin_tree::{Handle, Rect, Tree, quote};
 
-/// The time at which an element is located, relative to an input.
-pub(crate) enum Occasion<'a> {
-    /// Before an input, with the context of the element's record.
-    Before(&'a [Handle]),
-    /// After an input, with the ticket of its outcome.
-    After(Ticket),
-}
-
 impl<G: Environment> CompositeDevice<G> {
     /// Reads all members concurrently and merges them. Returns the previous tree if no capture
     /// changed.
@@ -36,12 +28,13 @@ impl<G: Environment> CompositeDevice<G> {
         Ok(&self.parts.merged.insert(merged).tree)
     }
 
-    /// Locates an element in its member. The node that represents a member exists as long as the
-    /// member does.
+    /// Locates an element in its member, with the context of its record, or after the input with
+    /// the ticket `performed`. The node that represents a member exists as long as the member does.
     pub(crate) async fn locate_in_member(
         &mut self,
         handle: Handle,
-        occasion: Occasion<'_>,
+        context: &[Handle],
+        performed: Option<Ticket>,
     ) -> Result<Option<LocatedElement>> {
         self.ground.check_alive()?;
         let (number, own) = to_member(handle);
@@ -49,9 +42,9 @@ impl<G: Environment> CompositeDevice<G> {
             return Ok(self.parts.node_of(handle));
         }
         let device = self.parts.device(number, G::NAME)?;
-        let answer = match occasion {
-            Occasion::Before(context) => device.locate(own, &handles_of_member(context, number)).await,
-            Occasion::After(performed) => device.outcome(own, ticket_to_member(&performed, number)).await,
+        let answer = match performed {
+            None => device.locate(own, &handles_of_member(context, number)).await,
+            Some(performed) => device.outcome(own, ticket_to_member(&performed, number)).await,
         };
         match self.check_member(number, answer).await {
             Ok(found) => found.map(|found| self.in_whole(number, found)).transpose(),
