@@ -139,10 +139,6 @@ impl Question {
 pub(crate) struct Questions(pub(crate) Vec<(usize, Question)>);
 
 impl Questions {
-    pub(crate) fn add(&mut self, object: usize, ask: Question) {
-        self.0.push((object, ask));
-    }
-
     /// Adds several questions about one object.
     pub(crate) fn add_all(&mut self, object: usize, asks: impl IntoIterator<Item = Question>) {
         self.0.extend(asks.into_iter().map(|ask| (object, ask)));
@@ -282,7 +278,7 @@ mod tests {
         let half = "a".repeat(TEXTS / 2 - 100);
         let mut ask = |places: &[usize]| {
             let mut questions = Questions::default();
-            places.iter().for_each(|&at| questions.add(at, Question::Name));
+            places.iter().for_each(|&at| questions.0.push((at, Question::Name)));
             let answers = places.iter().map(|_| said(&half)).collect();
             questions.read(&link, answers, &mut picture).unwrap();
             let sizes: Vec<usize> = picture.objects.iter().map(Object::text_size).collect();

@@ -168,11 +168,11 @@ impl ObjectReader {
                 if !object.complete && !is_vast(object) && object.count != 0 {
                     match self.listed.remove(&at) {
                         Some(children) => listed.push((at, children)),
-                        None => questions.add(at, Question::Children),
+                        None => questions.0.push((at, Question::Children)),
                     }
                 }
                 if may_be_socket(&self.picture, at) {
-                    questions.add(at, Question::Plugged);
+                    questions.0.push((at, Question::Plugged));
                 }
             }
             if !questions.0.is_empty() || !listed.is_empty() {

@@ -202,7 +202,7 @@ impl Table<'_> {
         if deep {
             let by_parents = self.link.toolkit.profile().rows_name_their_parent;
             let ask = if by_parents { Question::Relations } else { Question::Extents };
-            levels::firsts(&found).for_each(|(_, new)| rest.add(new, ask));
+            levels::firsts(&found).for_each(|(_, new)| rest.0.push((new, ask)));
         }
         rest.ask(self.link, self.picture).await?;
         if self.link.toolkit.profile().cells_hold_cells {

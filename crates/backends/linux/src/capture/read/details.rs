@@ -18,16 +18,16 @@ impl ObjectReader {
             if object.shown && !object.path.is_empty() {
                 for ask in details_of(object, toolkit) {
                     long.extend((ask == Question::Length).then_some(at));
-                    questions.add(at, ask);
+                    questions.0.push((at, ask));
                 }
             }
         }
         let places = beside_labels(&self.picture).into_iter().chain(reader.positioned(&self.picture));
-        places.for_each(|at| questions.add(at, Question::Extents));
+        places.for_each(|at| questions.0.push((at, Question::Extents)));
         let gone = questions.ask(link, &mut self.picture).await?.vanished;
         gone.into_iter().for_each(|at| self.picture[at].shown = false);
         let mut texts = Questions::default();
-        long.into_iter().for_each(|at| texts.add(at, Question::Text));
+        long.into_iter().for_each(|at| texts.0.push((at, Question::Text)));
         for (at, object) in self.picture.objects.iter().enumerate().filter(|(_, object)| object.shown) {
             texts.add_all(at, reader.late_questions(object));
         }

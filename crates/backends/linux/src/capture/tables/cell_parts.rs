@@ -38,7 +38,7 @@ impl Table<'_> {
                 && states::is_visible(object.states, self.picture.toolkit)
                 && !object.has(Interfaces::IMAGE);
             if object.shown && is_mute(object) {
-                ticks.add(new, Question::Actions);
+                ticks.0.push((new, Question::Actions));
             } else if object.shown && !object.name.trim().is_empty() {
                 texts.push((cell, new));
             }
@@ -47,7 +47,7 @@ impl Table<'_> {
         let several =
             |&&(cell, _): &&(usize, usize)| texts.iter().filter(|(other, _)| *other == cell).count() > 1;
         let doubtful: Vec<usize> = texts.iter().filter(several).map(|&(_, text)| text).collect();
-        doubtful.iter().for_each(|&text| ticks.add(text, Question::Extents));
+        doubtful.iter().for_each(|&text| ticks.0.push((text, Question::Extents)));
         ticks.ask(self.link, self.picture).await?;
         for text in doubtful {
             // A cell without width is omitted. The rectangle was needed only for this.
