@@ -212,7 +212,8 @@ impl<M: Member> Members<M> {
         self.get(number)?.responsive_device()
     }
 
-    /// Returns the members that the current command has acted on; all if there are none.
+    /// Returns the members that the current command has acted on; all members if it has acted on
+    /// none.
     pub(crate) fn members_acted_on(&mut self) -> impl Iterator<Item = &mut MemberEntry<M>> {
         let acted = &self.acted_on;
         self.all.iter_mut().filter(|part| acted.is_empty() || acted.contains(&part.number))

@@ -221,8 +221,7 @@ impl PrivateDisplay {
     }
 
     fn add(&mut self, mut command: Command, name: &'static str) -> Result<()> {
-        let child =
-            command.spawn().map_err(|e| Error::tool_missing(format!("{name} cannot be started: {e}")))?;
+        let child = command.spawn().map_err(|e| Error::tool_missing(format!("cannot start {name}: {e}")))?;
         self.children.lock().insert(0, HelperProcess { name, child });
         self.write_record()
     }

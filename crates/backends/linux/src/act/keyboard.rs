@@ -65,7 +65,7 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
 /// Returns the window of an element that is typed into, unless it is a pop-up.
 ///
 /// # Errors
-/// Returns a refusal if something else would take the keys.
+/// Returns a refusal if something else would receive the keys.
 async fn window_of_target(
     view: AppView<'_>,
     target: Handle,

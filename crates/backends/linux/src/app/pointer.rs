@@ -48,7 +48,7 @@ pub(crate) async fn move_pointer(x11: &X11, window: Option<u32>, (x, y): Point) 
     .await
 }
 
-/// The minimum duration of a press. GTK 4 loses one in six presses that are released at once.
+/// The minimum duration of a press. GTK 4 loses one in six presses that are released immediately.
 const DOWN: Duration = Duration::from_millis(12);
 
 /// Timeout for an app to notice that a button is down.
