@@ -1,4 +1,7 @@
-# Prints the completions of PowerShell at the end of $env:LINE.
+# Prints the completions of PowerShell at the end of each line of $env:LINE, and <end> after those of a line.
 stickpin completions powershell | Out-String | Invoke-Expression
-$found = TabExpansion2 -inputScript $env:LINE -cursorColumn $env:LINE.Length
-$found.CompletionMatches | ForEach-Object { $_.CompletionText }
+foreach ($line in $env:LINE -split "`n") {
+    $found = TabExpansion2 -inputScript $line -cursorColumn $line.Length
+    $found.CompletionMatches | ForEach-Object { $_.CompletionText }
+    '<end>'
+}

@@ -4,7 +4,8 @@ use crate::support::{Ran, World};
 use std::process::{Command, Stdio};
 use stickpin_testkit::skipped;
 
-/// A shell, and a script that prints its completions at the end of `$LINE`.
+/// A shell, and a script that prints its completions at the end of each line of `$LINE`, and
+/// `<end>` after those of a line.
 struct Shell {
     program: &'static str,
     options: &'static [&'static str],
@@ -71,11 +72,19 @@ impl Shell {
         }
     }
 
-    /// Returns the completions at the end of a line, if the shell is installed.
-    fn completions(&self, world: &World, line: &str) -> Option<Vec<String>> {
-        let ran = self.run(world, self.script, line)?;
-        assert_eq!((ran.code, &*ran.err), (0, ""), "{}: {line}: {ran:?}", self.program);
-        Some(ran.out.lines().map(|line| line.trim().to_owned()).filter(|line| !line.is_empty()).collect())
+    /// Returns the completions at the end of each line, if the shell is installed. One shell answers
+    /// for all lines, because most of the time is that of its start.
+    fn completions(&self, world: &World, lines: &[&str]) -> Option<Vec<Vec<String>>> {
+        let ran = self.run(world, self.script, &lines.join("\n"))?;
+        assert_eq!((ran.code, &*ran.err), (0, ""), "{}: {lines:?}: {ran:?}", self.program);
+        let mut printed = ran.out.lines().map(str::trim);
+        let mut one = || {
+            let one = printed.by_ref().take_while(|line| *line != "<end>");
+            one.filter(|line| !line.is_empty()).map(str::to_owned).collect()
+        };
+        let all = lines.iter().map(|_| one()).collect();
+        assert_eq!(printed.next(), None, "{}: {lines:?}: {ran:?}", self.program);
+        Some(all)
     }
 }
 
@@ -106,14 +115,15 @@ const LINES: &[(&str, &str)] = &[
 #[test]
 fn shells_offer_what_there_is() {
     let world = world();
+    let lines: Vec<&str> = LINES.iter().map(|(line, _)| *line).collect();
     for shell in [BASH, FISH, ZSH] {
-        for (line, offered) in LINES {
+        let Some(all) = shell.completions(&world, &lines) else { continue };
+        for ((line, offered), all) in LINES.iter().zip(all) {
             // Readline treats the colon as the end of a word.
             let offered = match offered.split_once(':') {
                 Some((_, rest)) if shell.program == BASH.program => rest,
                 _ => offered,
             };
-            let Some(all) = shell.completions(&world, line) else { break };
             assert!(all.iter().any(|one| one == offered), "{}: {line}: {all:?}", shell.program);
             assert!(all.len() < 5, "{}: {line}: {all:?}", shell.program);
         }
@@ -124,7 +134,8 @@ fn shells_offer_what_there_is() {
 fn completions_start_no_daemon() {
     let world = World::new();
     for shell in [BASH, FISH, ZSH] {
-        let Some(all) = shell.completions(&world, "stickpin --session ") else { continue };
+        let Some(all) = shell.completions(&world, &["stickpin --session "]) else { continue };
+        let all = all.concat();
         assert!(!all.iter().any(|one| one == "checkout"), "{}: {all:?}", shell.program);
         assert!(world.pid().is_none(), "{} started a daemon", shell.program);
     }
@@ -137,8 +148,9 @@ fn powershell_offers_the_commands_and_options() {
     for part in ["'stickpin;snapshot' {", "'--max-bytes', '--max-bytes'"] {
         assert!(script.contains(part), "{part}");
     }
-    for (line, offered) in [("stickpin snap", "snapshot"), ("stickpin snapshot --max-b", "--max-bytes")] {
-        let Some(all) = POWERSHELL.completions(&world, line) else { return };
+    let lines = ["stickpin snap", "stickpin snapshot --max-b"];
+    let Some(completions) = POWERSHELL.completions(&world, &lines) else { return };
+    for ((line, offered), all) in lines.iter().zip(["snapshot", "--max-bytes"]).zip(completions) {
         assert!(all.iter().any(|one| one == offered), "{line}: {all:?}");
     }
 }
