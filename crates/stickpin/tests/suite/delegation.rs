@@ -32,6 +32,8 @@ fn command_that_may_not_act_takes_no_turn() {
 fn who_lends_a_device_cannot_act_until_it_comes_back() {
     let world = World::new();
     ok(&world, ADA, "--session shop open sim:shop?clock=virtual");
+    // Nobody waits for the turn that an agent took by acting.
+    ok(&world, ADA, "session policy shop implicitIdleMs=0");
     ok(&world, ADA, "--session shop scroll down");
     let spawned = ok(&world, ADA, "session spawn shop pay --lend act:* --agent codex:bob");
     assert!(spawned.contains("--session shop"), "{spawned}");
