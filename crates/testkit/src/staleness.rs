@@ -75,6 +75,11 @@ pub trait Stage {
 
     /// Returns the logical ids of elements pressed since the last call; `target` is the right one.
     fn pressed(&mut self) -> Vec<String>;
+
+    /// Discards what was pressed while the changes were made.
+    fn discard_pressed(&mut self) {
+        drop(self.pressed());
+    }
 }
 
 /// The reads and actions between the first snapshot and the judged action.
@@ -223,7 +228,7 @@ impl Uses<'_> {
                 BetweenReads::Snapshots => drop(surface.request(&["snapshot", "--all"], |_| {})),
             }
         }
-        drop(stage.pressed());
+        stage.discard_pressed();
         self.target = if self.pinned { format!("{body}~s{generation}") } else { body };
         let used = self.press(surface);
         let mut got = outcome_of(&used);
