@@ -375,8 +375,11 @@ impl TabState {
     }
 
     /// Returns a value that changes whenever the inputs of a wait for quiet change.
-    pub(crate) fn version(&self) -> (u64, usize, bool, bool) {
-        (self.activity, self.requests.len(), self.navigating.is_some(), self.dialog.is_some())
+    pub(crate) fn version(&self) -> (u64, usize, usize, bool, bool) {
+        // A response shortens the wait for its request.
+        let unanswered = self.requests.values().filter(|r| r.counts && r.answered.is_none()).count();
+        let requests = self.requests.len();
+        (self.activity, requests, unanswered, self.navigating.is_some(), self.dialog.is_some())
     }
 
     /// Returns the top frame.

@@ -264,6 +264,19 @@ async fn quiet_waits_for_what_ends_and_not_for_what_stays() {
 }
 
 #[tokio::test]
+async fn quiet_does_not_wait_for_a_body_that_no_script_reads() {
+    let html = "<!doctype html><button onclick=\"fetch('/data')\">Load</button>";
+    let Some(mut page) = Page::site(&[("/", html), ("/data", "unread")]).await else { return };
+    let load = page.find(Role::Button, "Load").await;
+    page.press(load).await;
+    let began = Instant::now();
+    let settled = page.device.settle(QUIET, &none()).await.unwrap();
+    assert!(settled.is_quiet, "{settled:?}");
+    assert!(began.elapsed() < Duration::from_secs(4), "{:?}", began.elapsed());
+    page.close().await;
+}
+
+#[tokio::test]
 async fn what_goes_wrong_in_the_page_is_noticed() {
     let html = "<!doctype html><div role=status></div><button onclick=\"console.error('bad',7);fetch('/gone');
         document.querySelector('[role=status]').textContent='Saved';setTimeout(()=>{throw Error('late')});window.open('about:blank')\">Go</button>";
