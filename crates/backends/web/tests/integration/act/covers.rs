@@ -53,8 +53,9 @@ const OWN: [(&str, Role, &str); 7] = [
 
 #[tokio::test]
 async fn a_part_of_the_control_itself_is_no_cover() {
+    let Some(mut page) = Page::show("").await else { return };
     for (what, role, body) in OWN {
-        let Some(mut page) = Page::show(&format!("{LOG}{STYLE}{body}")).await else { return };
+        page.replace(&format!("{LOG}{STYLE}{body}")).await;
         let field = page.find(role, "Name").await;
         let aim = page.aim(field).await;
         assert_eq!(aim.hit, HitResult::Target, "{what}");
@@ -62,8 +63,8 @@ async fn a_part_of_the_control_itself_is_no_cover() {
         assert_eq!(done.delivery, Delivery::Confirmed, "{what}");
         let log = page.log().await;
         assert_eq!(log[0], "click it true", "{what}: {log:?}");
-        page.close().await;
     }
+    page.close().await;
 }
 
 /// Elements that look similar but are covers, each with the name that is reported.
@@ -138,8 +139,9 @@ const COVERS: [(&str, Role, &str, &str); 11] = [
 
 #[tokio::test]
 async fn what_is_no_part_of_the_control_covers_it() {
+    let Some(mut page) = Page::show("").await else { return };
     for (what, role, body, named) in COVERS {
-        let Some(mut page) = Page::show(&format!("{LOG}{STYLE}{body}")).await else { return };
+        page.replace(&format!("{LOG}{STYLE}{body}")).await;
         let field = page.find(role, "Name").await;
         let aim = page.aim(field).await;
         let HitResult::Covered { what: by, .. } = &aim.hit else { panic!("{what}: {aim:?}") };
@@ -148,8 +150,8 @@ async fn what_is_no_part_of_the_control_covers_it() {
         let done = page.perform(&press(aim.point, Some(field))).await;
         assert!(matches!(done.delivery, Delivery::Elsewhere { stopped: true, .. }), "{what}: {done:?}");
         assert_eq!(page.log().await, Vec::<String>::new(), "{what}");
-        page.close().await;
     }
+    page.close().await;
 }
 
 #[tokio::test]

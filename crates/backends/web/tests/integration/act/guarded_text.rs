@@ -38,18 +38,18 @@ fn fill(target: stickpin_tree::Handle) -> Action {
 
 #[tokio::test]
 async fn fill_of_replaced_record_is_stopped() {
+    let Some(mut page) = Page::show("").await else { return };
     for (when, swap) in [
         ("before", "show(3)"),
         ("at focus", "fields[1].onfocus=()=>show(3)"),
         ("a microtask later", "fields[1].onfocus=()=>queueMicrotask(()=>show(3))"),
     ] {
-        let Some(mut page) = Page::show(NOTES).await else { return };
+        page.replace(NOTES).await;
         let done = page.act_guarding(NOTE, ROW, swap, fill).await;
         assert_eq!(done.delivery, Delivery::Changed { stopped: true }, "{when}");
         assert!(page.log().await.is_empty(), "{when}: {:?}", page.log().await);
-        page.close().await;
     }
-    let Some(mut page) = Page::show(NOTES).await else { return };
+    page.replace(NOTES).await;
     for delay in [0, 1, 2, 4, 8] {
         page.run("show(0),log.length=0,fields[1].blur(),fields[1].value=''").await;
         let done = page
@@ -145,6 +145,7 @@ async fn keys_stop_when_the_focus_is_taken() {
 #[tokio::test]
 async fn what_the_page_answers_to_keys_does_not_stop_them() {
     let count = "const c=document.querySelectorAll('.count')[1]";
+    let Some(mut page) = Page::show("").await else { return };
     for answer in [
         "f.addEventListener('input',()=>c.textContent=f.value.length)",
         "f.addEventListener('input',e=>{e.stopPropagation();c.textContent=f.value.length})",
@@ -152,7 +153,7 @@ async fn what_the_page_answers_to_keys_does_not_stop_them() {
         "addEventListener('keyup',()=>c.textContent=f.value.length)",
         "f.addEventListener('input',()=>{c.textContent=f.value.length;f.setAttribute('aria-label','Note '+f.value.length)})",
     ] {
-        let Some(mut page) = Page::show(NOTES).await else { return };
+        page.replace(NOTES).await;
         let between = format!("(()=>{{{count},f=fields[1];{answer}}})()");
         let done = page
             .act_guarding(NOTE, ROW, &between, |target| Action::Type {
@@ -167,18 +168,19 @@ async fn what_the_page_answers_to_keys_does_not_stop_them() {
             "10",
             "{answer}"
         );
-        page.close().await;
     }
+    page.close().await;
 }
 
 #[tokio::test]
 async fn keys_follow_the_boxes_of_a_code() {
+    let Some(mut page) = Page::show("").await else { return };
     for (length, next) in
         [("maxlength=1", "n.focus()"), ("maxlength=1", "setTimeout(()=>n.focus())"), ("", "n.focus()")]
     {
         let html = format!("<!doctype html><p id=p>Code for Ada</p><div><input {length}><input {length}><input {length}></div><script>
             document.querySelectorAll('input').forEach((f,i,all)=>{{f.oninput=()=>{{const n=all[i+1];if(n){{{next}}}}}}})</script>");
-        let Some(mut page) = Page::show(&html).await else { return };
+        page.replace(&html).await;
         let code = |target| Action::Type { target: Some(target), text: "123".into() };
         let done = page.act_guarding("input", "p", "0", code).await;
         assert_eq!(done.delivery, Delivery::Unknown, "{length} {next}");
@@ -190,14 +192,15 @@ async fn keys_follow_the_boxes_of_a_code() {
             if next.starts_with("set") { truth.replace(',', "") } else { "123".into() },
             "{length} {next}"
         );
-        page.close().await;
     }
+    page.close().await;
 }
 
 #[tokio::test]
 async fn options_whose_meaning_is_swapped_are_not_chosen() {
     let html = "<!doctype html><p id=p>Order 7</p><select id=s aria-label=State><option value=a>Open<option value=b>Closed</select><script>log=[];s.onchange=()=>log.push(s.value)</script>";
     let choose = |target| Action::Select { target, options: vec!["Closed".into()] };
+    let Some(mut page) = Page::show("").await else { return };
     for (swap, landed) in [
         ("0", Delivery::Unknown),
         ("s.onfocus=()=>{s.options[1].value='deleted'}", Delivery::Changed { stopped: true }),
@@ -207,12 +210,12 @@ async fn options_whose_meaning_is_swapped_are_not_chosen() {
         ),
         ("p.textContent='Order 8'", Delivery::Changed { stopped: true }),
     ] {
-        let Some(mut page) = Page::show(html).await else { return };
+        page.replace(html).await;
         let done = page.act_guarding("#s", "p", swap, choose).await;
         assert_eq!(done.delivery, landed, "{swap}");
         assert_eq!(page.log().await.is_empty(), landed != Delivery::Unknown, "{swap}");
-        page.close().await;
     }
+    page.close().await;
 }
 
 /// A card, and two bins whose names the page may swap. The first card is dragged by mouse, the

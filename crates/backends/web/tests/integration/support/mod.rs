@@ -5,7 +5,7 @@ pub mod skip;
 
 use serde::de::DeserializeOwned;
 use std::path::PathBuf;
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::Duration;
 use stickpin_backend_web::{WebConfig, WebDevice, WebOptions, WebProvider};
 use stickpin_device::{
@@ -68,6 +68,12 @@ impl Page {
         let first = page.site.url(pages[0].0);
         assert!(page.go(&first).await.quiet.is_quiet, "{first} did not settle");
         Some(page)
+    }
+
+    /// Shows other HTML in the same browser, in place of the first page.
+    pub async fn replace(&mut self, html: &str) {
+        let first = self.site.replace_first(html);
+        assert!(self.go(&first).await.settled, "{first} did not settle");
     }
 
     /// Navigates as `open` does.
@@ -213,10 +219,14 @@ pub fn names(tree: &Tree) -> Vec<String> {
         .collect()
 }
 
+/// The HTML of a server, with its paths.
+type Pages = Arc<Mutex<Vec<(String, String)>>>;
+
 /// A server on its own port. Unknown paths return 404. Besides the pages there are `/never`
 /// (accepts and never answers) and `/slow` (starts a page and never finishes it).
 pub struct Site {
     port: u16,
+    pages: Pages,
     server: tokio::task::JoinHandle<()>,
 }
 
@@ -230,16 +240,24 @@ impl Site {
     pub async fn serve(pages: &[(&str, &str)]) -> Self {
         let listener = tokio::net::TcpListener::bind("127.0.0.1:0").await.unwrap();
         let port = listener.local_addr().unwrap().port();
-        let pages: Arc<Vec<(String, String)>> = Arc::new(
-            pages.iter().map(|(p, h)| ((*p).to_owned(), h.replace("PORT", &port.to_string()))).collect(),
-        );
+        let pages: Vec<(String, String)> =
+            pages.iter().map(|(p, h)| ((*p).to_owned(), h.replace("PORT", &port.to_string()))).collect();
+        let pages: Pages = Arc::new(Mutex::new(pages));
+        let served = Arc::clone(&pages);
         let server = tokio::spawn(async move {
             loop {
                 let (stream, _) = listener.accept().await.unwrap();
-                tokio::spawn(answer(stream, Arc::clone(&pages)));
+                tokio::spawn(answer(stream, Arc::clone(&served)));
             }
         });
-        Self { port, server }
+        Self { port, pages, server }
+    }
+
+    /// Serves other HTML on the first path, and returns its address.
+    fn replace_first(&self, html: &str) -> String {
+        let mut pages = self.pages.lock().unwrap();
+        pages[0].1 = html.replace("PORT", &self.port.to_string());
+        self.url(&pages[0].0)
     }
 
     pub fn url(&self, path: &str) -> String {
@@ -247,7 +265,7 @@ impl Site {
     }
 }
 
-async fn answer(mut stream: tokio::net::TcpStream, pages: Arc<Vec<(String, String)>>) {
+async fn answer(mut stream: tokio::net::TcpStream, pages: Pages) {
     let mut request = Vec::new();
     let mut chunk = [0; 4096];
     while !request.windows(4).any(|w| w == b"\r\n\r\n") {
@@ -285,7 +303,7 @@ async fn answer(mut stream: tokio::net::TcpStream, pages: Arc<Vec<(String, Strin
             "{}hello",
             head("200 OK", "Content-Disposition: attachment; filename=hello.txt\r\nContent-Length: 5\r\n")
         ),
-        path => match pages.iter().find(|(p, _)| p == path) {
+        path => match pages.lock().unwrap().iter().find(|(p, _)| p == path) {
             Some((_, html)) => {
                 format!("{}{html}", head("200 OK", &format!("Content-Length: {}\r\n", html.len())))
             }
