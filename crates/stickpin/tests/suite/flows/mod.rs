@@ -120,25 +120,39 @@ fn with_check(mut flow: Flow) -> Flow {
     flow
 }
 
+/// Runs parts in parallel, each in a separate browser, and returns their flows in order.
+fn in_parallel<P: Send>(
+    parts: impl IntoIterator<Item = P>,
+    run: impl Fn(P) -> Option<Vec<Flow>> + Sync,
+) -> Vec<Option<Vec<Flow>>> {
+    std::thread::scope(|scope| {
+        let run = &run;
+        let started: Vec<_> = parts.into_iter().map(|part| scope.spawn(move || run(part))).collect();
+        let ended = started.into_iter().map(std::thread::ScopedJoinHandle::join);
+        ended.map(|flows| flows.unwrap_or_else(|panic| std::panic::resume_unwind(panic))).collect()
+    })
+}
+
+/// Runs the halves of a part in parallel. Returns `None` if something is missing.
+fn halves<H: Send>(halves: [H; 2], run: impl Fn(H) -> Option<Vec<Flow>> + Sync) -> Option<Vec<Flow>> {
+    Some(in_parallel(halves, run).into_iter().collect::<Option<Vec<_>>>()?.concat())
+}
+
+/// The apps of the site, in two halves that take equally long.
+const APPS: [&[fn(&mut Stage)]; 2] = [
+    &[desk::flows, board::flows, feed::flows, chat::flows, mail::flows, kanban::flows],
+    &[editors::flows, shop::flows, office::flows, monitor::flows, planner::flows, writer::flows, post::flows],
+];
+
 /// Runs the apps of the site. Returns `None` if something is missing.
 fn apps() -> Option<Vec<Flow>> {
     let site = place::installed("site")?;
-    let pages = PageServer::start_with(&site, mail::answers()).expect("a loopback port");
-    let mut stage = Stage::new(pages)?;
-    desk::flows(&mut stage);
-    board::flows(&mut stage);
-    feed::flows(&mut stage);
-    chat::flows(&mut stage);
-    mail::flows(&mut stage);
-    editors::flows(&mut stage);
-    shop::flows(&mut stage);
-    office::flows(&mut stage);
-    monitor::flows(&mut stage);
-    planner::flows(&mut stage);
-    kanban::flows(&mut stage);
-    writer::flows(&mut stage);
-    post::flows(&mut stage);
-    Some(stage.account.0)
+    halves(APPS, |apps| {
+        let pages = PageServer::start_with(&site, mail::answers()).expect("a loopback port");
+        let mut stage = Stage::new(pages)?;
+        apps.iter().for_each(|flows| flows(&mut stage));
+        Some(stage.account.0)
+    })
 }
 
 /// Runs the servers. Returns `None` if something is missing.
@@ -160,25 +174,24 @@ fn servers() -> Option<Vec<Flow>> {
 fn tasks() -> Option<Vec<Flow>> {
     let installed = place::installed("tasks")?;
     let html = installed.join("miniwob").join("html");
-    let pages = PageServer::start_with(&html, miniwob::answers(&html)).expect("a loopback port");
-    let mut stage = Stage::new(pages)?;
     let tasks = miniwob::tasks();
     assert!(tasks.len() >= 40, "{} tasks are solved", tasks.len());
-    for (name, solve) in tasks {
-        stage.flow("miniwob", name, &format!("miniwob/{name}.html"), |agent| miniwob::run(agent, solve));
-    }
-    Some(stage.account.0)
+    halves([0, 1], |half| {
+        let pages = PageServer::start_with(&html, miniwob::answers(&html)).expect("a loopback port");
+        let mut stage = Stage::new(pages)?;
+        for (name, solve) in tasks.iter().skip(half).step_by(2) {
+            let path = format!("miniwob/{name}.html");
+            stage.flow("miniwob", name, &path, |agent| miniwob::run(agent, *solve));
+        }
+        Some(stage.account.0)
+    })
 }
 
-/// All parts in parallel, each in a separate browser, with one report.
+/// All parts in parallel, with one report.
 #[test]
 fn ordinary_flows() {
-    let parts = std::thread::scope(|scope| {
-        [scope.spawn(apps), scope.spawn(servers), scope.spawn(tasks)].map(|part| match part.join() {
-            Ok(flows) => flows,
-            Err(panic) => std::panic::resume_unwind(panic),
-        })
-    });
+    let parts: [fn() -> Option<Vec<Flow>>; 3] = [apps, servers, tasks];
+    let parts = in_parallel(parts, |part| part());
     let is_whole = parts.iter().all(Option::is_some) && std::env::var_os("FLOWS_ONLY").is_none();
     let account = Account(parts.into_iter().flatten().flatten().collect());
     account.judge(if is_whole { AT_LEAST } else { 0 }, NOTICES, REFUSALS);
