@@ -37,8 +37,9 @@ pub type RequestHandler = Box<dyn Fn(PageRequest<'_>) -> Option<PageResponse> + 
 ///
 /// Other built-in paths:
 /// - `/__status/500` answers with that status.
-/// - `/__trickle/700/FILE` sends half of a file, and the rest 700 ms later.
 /// - `/__slow/700/FILE` sends a file after 700 ms.
+/// - `/__held/FILE` sends a file, and `/__halved/FILE` the second half of it, after a request for
+///   `/__release`; each of these releases one file.
 /// - `/__never` accepts and never answers.
 /// - `/__events` is a stream of server-sent events that [`PageServer::push`] writes to.
 #[derive(Debug)]
@@ -54,6 +55,21 @@ struct Shared {
     log: Mutex<Vec<String>>,
     changed: Condvar,
     listeners: Mutex<Vec<TcpStream>>,
+    /// The number of requests for `/__release` that have released nothing yet.
+    releases: Mutex<u64>,
+    released: Condvar,
+}
+
+impl Shared {
+    /// Waits for a request for `/__release`, and takes it.
+    fn wait_for_release(&self) {
+        let releases = lock(&self.releases);
+        let mut releases = self
+            .released
+            .wait_while(releases, |count| *count == 0)
+            .expect("no thread of the page server panicked");
+        *releases -= 1;
+    }
 }
 
 impl std::fmt::Debug for Shared {
@@ -196,6 +212,18 @@ fn answer(mut stream: &TcpStream, server: &Shared) -> std::io::Result<()> {
         std::io::copy(&mut reader, &mut std::io::sink())?;
         return Ok(());
     }
+    if path == "/__release" {
+        *lock(&server.releases) += 1;
+        server.released.notify_all();
+        return respond(&mut stream, "204 No Content", "text/plain", b"");
+    }
+    let path = match path.strip_prefix("/__held") {
+        Some(rest) => {
+            server.wait_for_release();
+            rest
+        }
+        None => path,
+    };
     let path = match path.strip_prefix("/__slow/").and_then(|rest| rest.split_once('/')) {
         Some((millis, rest)) => {
             std::thread::sleep(Duration::from_millis(millis.parse().unwrap_or(0)));
@@ -203,7 +231,7 @@ fn answer(mut stream: &TcpStream, server: &Shared) -> std::io::Result<()> {
         }
         None => path,
     };
-    if let Some((millis, rest)) = path.strip_prefix("/__trickle/").and_then(|rest| rest.split_once('/')) {
+    if let Some(rest) = path.strip_prefix("/__halved/") {
         let bytes = std::fs::read(server.root.join(rest))?;
         write!(
             stream,
@@ -212,7 +240,7 @@ fn answer(mut stream: &TcpStream, server: &Shared) -> std::io::Result<()> {
         )?;
         let (first, last) = bytes.split_at(bytes.len() / 2);
         stream.write_all(first)?;
-        std::thread::sleep(Duration::from_millis(millis.parse().unwrap_or(0)));
+        server.wait_for_release();
         return stream.write_all(last);
     }
     if let Some(status) = path.strip_prefix("/__status/") {
@@ -227,18 +255,23 @@ fn answer(mut stream: &TcpStream, server: &Shared) -> std::io::Result<()> {
 }
 
 fn respond(stream: &mut &TcpStream, status: &str, media: &str, body: &[u8]) -> std::io::Result<()> {
+    // Suites that load a page hundreds of times load and compile its scripts once.
+    let cached = if media == SCRIPT { "max-age=3600" } else { "no-store" };
     write!(
         stream,
-        "HTTP/1.1 {status}\r\nContent-Type: {media}\r\nContent-Length: {}\r\nCache-Control: no-store\r\nConnection: close\r\n\r\n",
+        "HTTP/1.1 {status}\r\nContent-Type: {media}\r\nContent-Length: {}\r\nCache-Control: {cached}\r\nConnection: close\r\n\r\n",
         body.len()
     )?;
     stream.write_all(body)
 }
 
+/// The media type of scripts.
+const SCRIPT: &str = "text/javascript; charset=utf-8";
+
 fn media_type(path: &Path) -> &'static str {
     match path.extension().and_then(|e| e.to_str()) {
         Some("html") => "text/html; charset=utf-8",
-        Some("js") => "text/javascript; charset=utf-8",
+        Some("js") => SCRIPT,
         Some("css") => "text/css; charset=utf-8",
         Some("json") => "application/json",
         _ => "application/octet-stream",
