@@ -36,6 +36,9 @@ fn url_without_a_page_is_an_error_that_names_the_result() {
         let error = web.fails(&["open", &url], ErrorCode::DeviceNotFound);
         assert!(error.message.contains(what), "{path} without a session: {error:?}");
         web.fails(&["get", "title"], ErrorCode::SessionNotFound);
+    }
+    for (path, what) in NOTHING {
+        let url = web.url(path);
         web.open("/");
         let error = web.fails(&["open", &url], ErrorCode::DeviceNotFound);
         assert!(error.message.contains(what), "{path}: {error:?}");
@@ -47,7 +50,6 @@ fn url_without_a_page_is_an_error_that_names_the_result() {
         assert!(error.message.contains(what), "{path} in a tab: {error:?}");
         assert_eq!(web.text(&["tab", "list"]).lines().count(), 1, "{path}");
         assert_eq!(web.text(&["get", "title"]).trim(), "Here", "{path}");
-        web.ok(&["close"]);
     }
 }
 
