@@ -12,6 +12,9 @@ use stickpin_testkit::{InProcess, chromium};
 /// The time limit for a page to report to its server.
 pub const PATIENCE: Duration = Duration::from_secs(20);
 
+/// The log entry after which `/held` is answered.
+const RELEASED: &str = "released";
+
 /// The script with which a page reports to its server.
 pub const TELL: &str =
     "<script>const tell=w=>{const x=new XMLHttpRequest();x.open('POST','/log?'+w,false);x.send()}</script>";
@@ -40,8 +43,8 @@ pub fn raw(status: &str, headers: &[&str], body: &str) -> Vec<u8> {
 }
 
 impl Web {
-    /// Serves answers by path: `/log` records reports, `/never` never answers, all other paths
-    /// return 404.
+    /// Serves answers by path: `/log` records reports, `/held` answers after [`Self::release`],
+    /// `/never` never answers, all other paths return 404.
     pub fn new(pages: &[(&str, Vec<u8>)]) -> Option<Self> {
         let provider = chromium()?;
         let pages: HashMap<String, Vec<u8>> =
@@ -74,6 +77,12 @@ impl Web {
         let (mut log, waited) = grown.wait_timeout_while(log.lock().unwrap(), PATIENCE, missing).unwrap();
         assert!(!waited.timed_out(), "never asked for {target}: {log:?}");
         log.retain(|l| l != target);
+    }
+
+    /// Answers all requests for `/held`.
+    pub fn release(&self) {
+        self.asked.0.lock().unwrap().push(RELEASED.to_owned());
+        self.asked.1.notify_all();
     }
 
     /// Returns the number of requests for a path.
@@ -167,6 +176,11 @@ fn answer(
     match pages.get(path) {
         Some(answer) => stream.write_all(answer),
         None if path == "/log" => stream.write_all(&raw("200 OK", &[], "")),
+        None if path == "/held" => {
+            let is_held = |log: &mut Vec<String>| !log.iter().any(|l| l == RELEASED);
+            drop(asked.1.wait_while(asked.0.lock().unwrap(), is_held).unwrap());
+            stream.write_all(&raw("200 OK", &[], ""))
+        }
         None if path == "/never" => std::io::copy(&mut reader, &mut std::io::sink()).map(drop),
         None => stream.write_all(&raw("404 Not Found", &[], "")),
     }
