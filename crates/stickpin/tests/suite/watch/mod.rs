@@ -169,11 +169,17 @@ impl Driver<'_> {
 
 /// Returns an app that Ada drives, and a browser with the page that watches it.
 fn watched<'w>(world: &'w World, app: &str, size: &str) -> (Driver<'w>, Watch, Driver<'w>) {
+    let ada = self::app(world, app);
+    let (watch, page) = page(world, size);
+    (ada, watch, page)
+}
+
+/// Returns an app that Ada drives.
+fn app<'w>(world: &'w World, app: &str) -> Driver<'w> {
     std::fs::write(world.path().join("shop/app.html"), app).expect("a file");
     let ada = Driver { world, session: "orders", id: ADA };
     ada.ok("open app.html -i");
-    let (watch, page) = page(world, size);
-    (ada, watch, page)
+    ada
 }
 
 /// Returns a browser with the page that watches an app that is open.

@@ -1,6 +1,6 @@
 //! Pictures of the page, in the files that people look at after a run.
 
-use super::{APP, OUTLINE, watched};
+use super::{APP, OUTLINE, app, page};
 use crate::support::{World, artifact};
 use std::collections::HashMap;
 use std::path::{Path, PathBuf};
@@ -63,8 +63,9 @@ fn pictures_of_the_page_are_kept() {
             first.env("STICKPIN_CHROMIUM", dark_browser(&world, &chromium));
         }
         assert!(first.status().expect("the binary runs").success());
+        let ada = app(&world, APP);
         for (width, height) in [(1280, 800), (390, 844)] {
-            let (ada, _watch, page) = watched(&world, APP, &format!("{width}x{height}"));
+            let (_watch, page) = page(&world, &format!("{width}x{height}"));
             ada.ok("press 'role=button label=Pay'");
             page.truth(&format!("{OUTLINE}.includes('paid')"));
             page.truth("document.querySelectorAll('.box.known').length > 1");
@@ -76,8 +77,6 @@ fn pictures_of_the_page_are_kept() {
             assert_eq!((picture.width, picture.height), (width, height), "{name}");
             assert!(picture.colors > 100 && picture.plain < 0.9, "{name} is blank");
             assert_eq!(picture.background < 0.5, theme == "dark", "{name}: {}", picture.background);
-            ada.ok("close");
-            page.ok("close");
         }
     }
 }
