@@ -73,7 +73,7 @@ impl Page {
     /// Shows other HTML in the same browser, in place of the first page.
     pub async fn replace(&mut self, html: &str) {
         let first = self.site.replace_first(html);
-        assert!(self.go(&first).await.settled, "{first} did not settle");
+        assert!(self.go(&first).await.quiet.is_quiet, "{first} did not settle");
     }
 
     /// Navigates as `open` does.
