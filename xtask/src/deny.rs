@@ -12,7 +12,7 @@ use std::process::Command;
 /// package registries.
 const REQUIRE_ADVISORIES: &str = "STICKPIN_REQUIRE_ADVISORIES";
 
-/// The variable that names a clone of the advisory database, which is then used instead of a fetched one.
+/// The variable that names a clone of the advisory database, which then is not fetched.
 const ADVISORIES: &str = "STICKPIN_ADVISORIES";
 
 /// The folder in which `cargo-deny` looks for the clone of its default database. It derives the name

@@ -13,8 +13,7 @@ use stickpin_device::{
 };
 use stickpin_tree::escape;
 
-/// Whether the app was quiet when a command stopped waiting for it, as commands that open or navigate
-/// report it.
+/// Whether the app was quiet when a command that opens or navigates stopped waiting for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Quiet {

@@ -148,8 +148,8 @@ impl Driver<'_> {
         self.with_value("wait fn --timeout 30000", expression)
     }
 
-    /// Takes the session on the page. Before the page knows that it has the session, it ignores what a
-    /// person does on the picture.
+    /// Takes the session on the page. Until the page knows that its person has the session, it
+    /// ignores what the person does on the picture.
     #[track_caller]
     fn take(&self) {
         self.ok("press 'role=button label=Take'");
