@@ -37,7 +37,8 @@ pub struct DeviceInfo {
     /// True if a call is a single request to another process, for example over HTTP. An action that
     /// takes too long then ends in `TIMEOUT` without ending its session.
     pub drop_safe: bool,
-    /// Whether the app was quiet when it had been opened, and what was still active.
+    /// Whether the app was quiet when it had been opened, and what was still active. Quiet where
+    /// opening waits for nothing, as for a whole desktop.
     pub arrival: SettleResult,
 }
 

@@ -255,7 +255,8 @@ fn answer(mut stream: &TcpStream, server: &Shared) -> std::io::Result<()> {
 }
 
 fn respond(stream: &mut &TcpStream, status: &str, media: &str, body: &[u8]) -> std::io::Result<()> {
-    // Suites that load a page hundreds of times load and compile its scripts once.
+    // Suites that load a page hundreds of times load and compile its scripts once. The answers that
+    // tests control come in other ways.
     let cached = if media == SCRIPT { "max-age=3600" } else { "no-store" };
     write!(
         stream,

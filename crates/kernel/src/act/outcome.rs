@@ -328,10 +328,7 @@ impl Show for ActionOutput {
             text.line(format_args!("now {now}"));
         }
         if self.settled == Some(false) {
-            text.line(format_args!(
-                "not quiet yet: {}",
-                stickpin_tree::escape(&self.still.join(", "), MAX_PENDING_CHARS)
-            ));
+            navigation::show_not_quiet(text, &self.still);
         }
         if let Some(changes) = &self.changes {
             changes.show(text);

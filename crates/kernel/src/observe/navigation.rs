@@ -33,8 +33,16 @@ impl From<SettleResult> for Quiet {
 impl Show for Quiet {
     fn show(&self, text: &mut Text) {
         if !self.settled {
-            text.line(format_args!("not quiet yet: {}", escape(&self.still.join(", "), MAX_PENDING_CHARS)));
+            show_not_quiet(text, &self.still);
         }
+    }
+}
+
+/// Shows that the app is not quiet, and what is still active, if that is known.
+pub(crate) fn show_not_quiet(text: &mut Text, still: &[String]) {
+    match still {
+        [] => text.line("not quiet yet"),
+        still => text.line(format_args!("not quiet yet: {}", escape(&still.join(", "), MAX_PENDING_CHARS))),
     }
 }
 

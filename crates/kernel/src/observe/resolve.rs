@@ -210,16 +210,20 @@ pub(crate) async fn capture_matches(
     selector: &Selector,
     freshness: Freshness,
 ) -> Result<(Arc<Tree>, Vec<NodeId>)> {
+    let mut tree = capture(cx, freshness).await?;
     for _ in 1..MAX_CSS_CAPTURES {
-        let tree = capture(cx, freshness).await?;
         let Matched { nodes, unknown } = match_in(cx, &tree, selector).await?;
         // The app may have replaced the element between the capture and the answer. That is no
         // reason to report that there is none.
-        if !nodes.is_empty() || !unknown {
+        if !unknown {
             return Ok((tree, nodes));
         }
+        let next = capture(cx, freshness).await?;
+        if Arc::ptr_eq(&next, &tree) {
+            return Ok((tree, nodes));
+        }
+        tree = next;
     }
-    let tree = capture(cx, freshness).await?;
     let nodes = match_all(cx, &tree, selector).await?;
     Ok((tree, nodes))
 }
@@ -243,8 +247,8 @@ pub(crate) async fn match_all(cx: &mut Cx, tree: &Tree, selector: &Selector) -> 
 /// The nodes that a selector matches in a tree.
 struct Matched {
     nodes: Vec<NodeId>,
-    /// Whether a `css=` term matches an element that the tree does not contain: it is hidden, or
-    /// the app changed after the capture.
+    /// Whether there are no such nodes, but a `css=` term matches an element that the tree does not
+    /// contain: it is hidden, or the app changed after the capture.
     unknown: bool,
 }
 
@@ -262,7 +266,10 @@ async fn match_in(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result<Match
         let address = tree.node(node).address();
         answers.iter().any(|(c, handles)| *c == css && address.is_some_and(|a| handles.contains(&a)))
     });
-    let unknown = answers.iter().flat_map(|(_, handles)| handles).any(|h| tree.find_handle(*h).is_none());
+    let unknown = matches.is_empty() && {
+        let known: HashSet<Handle> = tree.nodes().filter_map(|node| node.address()).collect();
+        answers.iter().flat_map(|(_, handles)| handles).any(|handle| !known.contains(handle))
+    };
     Ok(Matched { nodes: stickpin_tree::reduce(tree, &matches), unknown })
 }
 

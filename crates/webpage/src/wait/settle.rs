@@ -113,6 +113,7 @@ pub async fn settle_until(
             () = cancel.cancelled() => return not_settled(Vec::new()),
         };
         match answer {
+            Err(_) if Instant::now() < deadline => moving_until = None,
             Err(_) => {
                 return not_settled(vec![PendingActivity::Other(
                     "a script on the page is running".to_owned(),
@@ -125,9 +126,13 @@ pub async fn settle_until(
                     return Ok(SettleResult::new(true, Vec::new()));
                 }
             }
-            Ok(Ok(quiet)) => {
+            Ok(Ok(moves)) => {
+                // A page that has begun to load something meanwhile may take longer.
+                let last_input = page.last_input;
+                let state = page.tab.read(|tab| pending_activity(tab, last_input, quiet))?;
+                let until = if state.is_some_and(|(still, _)| !still.is_empty()) { deadline } else { until };
                 if Instant::now() + Duration::from_millis(20) >= until {
-                    return not_settled(activities(quiet));
+                    return not_settled(activities(moves));
                 }
             }
             Ok(Err(TabError::WorldGone | TabError::Dialog(_))) => {}

@@ -55,6 +55,8 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
     };
     let window = if own.is_some() { own } else { window::active_window(&device.app).await? };
     let Some((sight, window)) = window else { return Err(device.app.screen.unseen("type keys")) };
+    // Another window may have been opened while the app was asked.
+    let sight = WindowStack::read(sight.x11).await?;
     input_grab::check_not_grabbed(&device.app, &sight, &window, "the keys meant for the app").await?;
     device.app.screen.check_visible(&window).await?;
     let id = window.id;

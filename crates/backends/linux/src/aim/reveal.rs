@@ -32,7 +32,8 @@ pub(crate) async fn scroll_into_view(
         placed = position::locate_on_screen(view, at, sight).await?;
     }
     let mut by_wheel = false;
-    for _ in 0..2 * ROUNDS {
+    for round in 0..2 * ROUNDS {
+        by_wheel |= round >= ROUNDS && sight.is_some();
         let Some(now) = placed.as_ref().filter(|now| now.seen != Some(now.rect)) else { break };
         let (before, away, mut moved) = (now.rect, panes_away(view, at, now).await?, false);
         for &(pane, by) in away.iter().filter(|_| !by_wheel) {

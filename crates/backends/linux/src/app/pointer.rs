@@ -4,7 +4,7 @@ use crate::app::{LinuxDevice, unknown};
 use crate::bus::Link;
 use crate::model::Point;
 use std::time::{Duration, Instant};
-use stickpin_device::{Action, CancellationToken, Result};
+use stickpin_device::{Action, CancellationToken, Error, Result};
 use stickpin_x11desk::{HeldInput, Window, X11, keyboard, pings, pointer, window_manager};
 use tokio::time::{sleep, timeout};
 
@@ -80,7 +80,9 @@ pub(crate) async fn press_pointer(
     link: Option<&Link>,
     cancel: &CancellationToken,
 ) -> Result<()> {
-    let Action::Press { point, button, count, modifiers, hold, .. } = *action else { return Ok(()) };
+    let Action::Press { point, button, count, modifiers, hold, .. } = *action else {
+        return Err(Error::internal("the action is not a press"));
+    };
     let id = window.id;
     // A window manager may raise an inactive window that is pressed.
     let through = !window.active;

@@ -84,6 +84,8 @@ impl Shell {
         };
         let all = lines.iter().map(|_| one()).collect();
         assert_eq!(printed.next(), None, "{}: {lines:?}: {ran:?}", self.program);
+        let ends = ran.out.lines().filter(|line| line.trim() == "<end>").count();
+        assert_eq!(ends, lines.len(), "{}: {lines:?}: {ran:?}", self.program);
         Some(all)
     }
 }

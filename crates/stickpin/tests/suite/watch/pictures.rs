@@ -66,6 +66,7 @@ fn pictures_of_the_page_are_kept() {
         let ada = app(&world, APP);
         for (width, height) in [(1280, 800), (390, 844)] {
             let (_watch, page) = page(&world, &format!("{width}x{height}"));
+            ada.ok("reload");
             ada.ok("press 'role=button label=Pay'");
             page.truth(&format!("{OUTLINE}.includes('paid')"));
             page.truth("document.querySelectorAll('.box.known').length > 1");

@@ -11,6 +11,7 @@ use crate::provider::config::no_registry;
 use crate::screen::Screen;
 use async_trait::async_trait;
 use futures_util::future::join_all;
+use hashbrown::HashSet;
 use parking_lot::Mutex;
 use std::sync::{Arc, Weak};
 use std::time::Duration;
@@ -61,11 +62,13 @@ pub(super) struct Registry {
     pub(super) known: u64,
     /// A probe of the registry, if it did not answer the last request.
     hangs: Option<ResponseProbe>,
+    /// Bus names that did not answer while the registry hung.
+    mute: HashSet<String>,
 }
 
 impl Registry {
     pub(super) fn new(heard: Arc<AppEvents>) -> Self {
-        Self { events: heard, known: 0, hangs: None }
+        Self { events: heard, known: 0, hangs: None, mute: HashSet::new() }
     }
 
     fn hangs(&self) -> bool {
@@ -197,9 +200,11 @@ impl DesktopEnvironment {
         let (bus, screen, hub, sure) = (&self.bus, &self.screen, &*self.hub, !self.registry.hangs());
         let met = join_all(strangers.map(|name| connect_to_app(bus, screen, hub, name))).await;
         for (running, device) in met.into_iter().flatten() {
-            // A silent client of the bus need not be an app.
             if sure || device.is_some() {
                 self.adopt(apps, running, device);
+            } else {
+                // A silent client of the bus need not be an app.
+                self.registry.mute.insert(running.bus);
             }
         }
         Ok(())
@@ -217,6 +222,7 @@ impl DesktopEnvironment {
         match self.bus.registered(Instant::now() + REGISTRY).await {
             Ok((_, apps)) => {
                 self.registry.hangs = None;
+                self.registry.mute.clear();
                 Ok(Some(apps))
             }
             Err(fault) if self.bus.closed() => Err(no_registry(fault)),
@@ -236,7 +242,8 @@ impl DesktopEnvironment {
     /// Returns `BACKEND_LOST` when the accessibility bus is gone.
     async fn unregistered_clients(&self) -> Result<Vec<String>> {
         let mut names = self.bus.names(Instant::now() + BUS).await.map_err(no_registry)?;
-        names.retain(|name| *name != self.registry.events.state().app);
+        let registry = self.registry.events.state();
+        names.retain(|name| *name != registry.app && !self.registry.mute.contains(name));
         Ok(names)
     }
 

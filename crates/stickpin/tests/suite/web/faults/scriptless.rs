@@ -6,9 +6,6 @@ use std::time::{Duration, Instant};
 /// The time limit for an action on such a page on a busy machine.
 const SOON: Duration = Duration::from_secs(6);
 
-/// The time, in milliseconds, after which such a page is shown, quiet or not.
-const OPENED: u64 = 2_000;
-
 fn timed<T>(what: &str, work: impl FnOnce() -> T) -> T {
     let began = Instant::now();
     let done = work();
@@ -106,13 +103,8 @@ fn elements_that_fight_for_the_focus_delay_nobody() {
         })
         .collect();
     let Some(mut web) = Web::new(&pages) else { return };
-    // A browser needs time to start.
-    web.open(fights[0].0);
     for (path, _) in fights {
-        // Some of these pages are never quiet: `open` waits for that until its time limit.
-        let url = web.url(path);
-        web.surface.request(&["open", &url], |request| request.timeout_ms = Some(OPENED));
-        assert_eq!(web.text(&["get", "url"]).trim(), url);
+        web.open(path);
         timed(&format!("snapshot on {path}"), || web.ok(&["snapshot", "-i"]));
         timed(&format!("press on {path}"), || web.ok(&["press", "text=Save"]));
         web.was_asked("/log?pressed");
