@@ -15,7 +15,7 @@ fn faults_are_said_before_anything_runs() {
         ("press ${WHO}\n", "bad.ad:2: `${WHO}` is not set"),
         ("loop 3 {\n}\n", "bad.ad:2:1: there is no block \"loop\""),
         ("press \"a\n", "bad.ad:2:7: a quote is not closed"),
-        ("press \"a\tb\"\n", "bad.ad:2:9: a control character"),
+        ("press \"a\tb\"\n", "bad.ad:2:9: double quotes contain a control character"),
         ("press a\rb\n", "bad.ad:2:8: the line contains a carriage return"),
         ("include bad.ad\n", "includes itself"),
         ("include not-there.ad\n", "bad.ad:2: no such file: not-there.ad (resolved to /"),

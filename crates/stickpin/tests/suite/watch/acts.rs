@@ -114,6 +114,6 @@ fn invited_browser_only_looks() {
     // The link is spent.
     let other = Driver { world: &world, session: "other", id: "claude:bob" };
     other.ok(&format!("open {link}"));
-    other.truth("document.body.textContent.includes('this link was used before')");
+    other.truth("document.body.textContent.includes('this link is invalid or has been used')");
     assert!(!server.received().iter().any(|line| line == "deleted"), "nobody acted");
 }
