@@ -109,7 +109,7 @@ fn batch_step(line: &str) -> Result<Value> {
     let read = parse(&crate::split(line)?)?;
     if read.options != Options::default() {
         let message = format!("a step cannot have its own options: {}", stickpin_tree::quote(line));
-        let hint = "put options such as --session and --json before the steps; they apply to every step";
+        let hint = "put options such as `--session` and `--json` before the steps; they apply to every step";
         return Err(Error::invalid_args(message).hint(hint));
     }
     Ok(json!({ "command": read.entry.spec.name, "input": read.input }))
