@@ -387,7 +387,7 @@ impl Runner<'_> {
     fn deadline_error(&self, step: &Step) -> Error {
         let limit = self.options.deadline.unwrap_or_default().as_millis();
         Error::timeout(format!("the script exceeded {limit} ms at {}", step.at))
-            .hint("allow more time with `--timeout MS`, or with context timeout=MS in the first line of the script")
+            .hint("allow more time with `--timeout MS`, or with `context timeout=MS` in the script, before its first command")
             .dispatched(Dispatched::Unknown)
     }
 }
@@ -397,7 +397,7 @@ pub(crate) const CLOSE: &str = "close";
 
 fn platform_error(expected: &str, found: fmt::Arguments<'_>) -> Error {
     Error::unsupported(format!("the script is for {}, but {found}", stickpin_tree::quote(expected)))
-        .hint("set the platform in the first line of the script: context platform=...")
+        .hint("set the platform in the script, before its first command: `context platform=...`")
 }
 
 /// Returns whether a target that was not found may still appear.

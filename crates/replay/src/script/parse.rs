@@ -282,7 +282,7 @@ fn skip(line: &str, at: usize) -> usize {
 fn expect_end(line: &str, at: usize) -> Result<(), LineError> {
     let at = skip(line, at);
     if at < line.len() {
-        return Err(LineError::new(at, "unexpected text after the end of the line", ""));
+        return Err(LineError::new(at, "unexpected text at the end of the line", ""));
     }
     Ok(())
 }

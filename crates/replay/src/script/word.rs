@@ -73,7 +73,11 @@ fn read_escape(chars: &mut Peekable<CharIndices<'_>>, at: usize) -> Result<char,
         'r' => '\r',
         't' => '\t',
         'u' => unicode_escape(chars).ok_or_else(|| {
-            LineError::new(at, "a quoted text cannot be read", "write \\u with four hexadecimal digits")
+            LineError::new(
+                at,
+                "a quoted text cannot be read",
+                "write \\u followed by four hexadecimal digits, or two such escapes for a surrogate pair",
+            )
         })?,
         _ => {
             return Err(LineError::new(
