@@ -11,7 +11,7 @@ pub enum X11Error {
     #[error("{0}")]
     Lost(String),
     /// The server refused a request, usually because a window has gone.
-    #[error("the display refused {0}")]
+    #[error("it refused {0}")]
     Refused(String),
     /// The owner of the clipboard, or a limit of this crate, prevented a request.
     #[error("{0}")]

@@ -122,7 +122,7 @@ impl Screen {
         Error::unsupported(why).hint(match self.has_unknown_process {
             // The desktop session stays open with the other apps.
             true => {
-                "use press, fill and select where the app supports them through accessibility actions; for pointer \
+                "use `press`, `fill` and `select` where the app supports them through accessibility actions; for pointer \
                  and keys, open the app on a private display: \
                  `stickpin open linux:APP --private --session NAME`"
             }
@@ -212,7 +212,7 @@ mod tests {
         let error = nameless.x11("type keys").await.unwrap_err();
         assert_eq!(error.code, ErrorCode::Unsupported);
         assert!(error.message.contains("the process of the app"), "{error}");
-        assert!(error.hint.starts_with("use press, fill and select"), "{error}");
+        assert!(error.hint.starts_with("use `press`, `fill` and `select`"), "{error}");
         assert!(error.hint.ends_with("--private --session NAME`"), "{error}");
         assert_eq!(nameless.unseen("scroll").code, ErrorCode::Unsupported);
     }

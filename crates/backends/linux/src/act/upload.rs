@@ -172,7 +172,7 @@ pub(crate) async fn give_files(
             // Enter would confirm whatever the new window asks.
             Some(Some(window)) => {
                 let over = quote(&title_of(&act.device.last, &window));
-                return Err(not_taken(&format!(": {over} opened over it")).hint(
+                return Err(not_taken(&format!(": {over} opened over the chooser")).hint(
                     "both are still open: run `stickpin snapshot -i` to read the new window, then `stickpin key Escape` to close one at a time",
                 ));
             }

@@ -59,7 +59,7 @@ impl Link {
         let mut direct = None;
         if !address.is_empty() {
             let wire = Wire::connect(&address, false, SOCKET, Box::new(|_| {})).await;
-            direct = wire.inspect_err(|e| tracing::debug!("{name} is asked over the bus: {e}")).ok();
+            direct = wire.inspect_err(|e| tracing::debug!("{name} is queried over the bus: {e}")).ok();
         }
         let orders = direct.is_some().then(|| OrderSockets::to(&address));
         Ok(Self { bus, direct: direct.map(Arc::new), orders, name: name.to_owned(), toolkit })

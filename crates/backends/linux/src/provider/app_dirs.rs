@@ -27,14 +27,14 @@ impl AppDirs {
         let profile = request.options.profile.as_ref().map(|_| "--profile");
         if profile.is_some() && request.options.private_home {
             return Err(Error::invalid_args(
-                "--private-home and --profile cannot be combined: each sets the app's home folder",
+                "`--private-home` and `--profile` cannot be combined: each sets the app's home folder",
             )
             .hint("use `--profile DIR` to keep the folder, or `--private-home` to remove it at close"));
         }
         let option = profile.or(request.options.private_home.then_some("--private-home"));
         if let Some(option) = option.filter(|_| request.options.attach) {
             return Err(Error::invalid_args(format!(
-                "a running app already has a home folder: {option} and --attach cannot be combined"
+                "a running app already has a home folder: `{option}` and `--attach` cannot be combined"
             ))
             .hint(format!("omit `{option}` to attach to the app, or omit `--attach` to start it")));
         }

@@ -99,7 +99,7 @@ impl LinuxProvider {
     pub(crate) async fn screen(&self, request: &Request, opening: &Opening) -> Result<Screen> {
         if request.options.attach && request.options.private {
             return Err(Error::invalid_args(
-                "a running app already has a display: --attach and --private cannot be combined",
+                "a running app already has a display: `--attach` and `--private` cannot be combined",
             )
             .hint("omit `--attach` to start the app on a private display"));
         }

@@ -45,7 +45,7 @@ fn tools(missing: &[(&'static str, &'static str)]) -> Check {
     if missing.is_empty() {
         return check("private displays", true, "Xvfb, dbus-daemon and openbox are installed", "");
     }
-    let found = format!("{} missing: --private cannot be used", programs.join(", "));
+    let found = format!("{} missing: `--private` cannot be used", programs.join(", "));
     let fix = format!("apt install {} at-spi2-core", packages.join(" "));
     check("private displays", false, found, &fix)
 }
