@@ -184,7 +184,7 @@ impl Launch<'_> {
         } else if !self.headed {
             "run `stickpin doctor`"
         } else {
-            "if this is a wrapper (snap), set STICKPIN_CHROMIUM to the program itself"
+            "if the program is a wrapper (snap), set STICKPIN_CHROMIUM to the browser itself"
         };
         let program = self.program.display();
         let last: String = last.chars().take(300).collect();

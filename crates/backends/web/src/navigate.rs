@@ -67,7 +67,7 @@ pub(crate) async fn navigate(
                 && web.page.tab.read(|tab| tab.arrivals)? != arrivals
             {
                 e.message = format!("{}; an error page has replaced {}", e.message, clip(&before));
-                e.hint = format!("{}; run `stickpin back` to return to it", e.hint);
+                e.hint = format!("{}; run `stickpin back` to return to the previous page", e.hint);
             }
             if e.code == ErrorCode::Timeout {
                 // The current page answers nothing while the browser waits for another one. The

@@ -41,8 +41,7 @@ pub(crate) async fn fill_code(
         (true, false) => false,
         (false, _) => {
             keyboard::text_landed(page, world).await?;
-            let message =
-                "the editor did not select its text with the keyboard, or does not accept pasted text";
+            let message = "the text of the editor was not selected with the keyboard, or the editor does not accept pasted text";
             return Err(unknown(
                 Error::new(ErrorCode::Unsupported, message)
                     .hint("nothing was replaced; use `press` and `key` as a person would in this editor"),

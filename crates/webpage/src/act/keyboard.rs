@@ -275,7 +275,7 @@ pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) 
     if selected.refused {
         let reads = quote(selected.value.as_deref().unwrap_or_default());
         let message = format!("the list shows {reads} after the page handled the choice");
-        let hint = "the app may have refused it; run `stickpin snapshot -i` to see what is chosen";
+        let hint = "the app may have refused the choice; run `stickpin snapshot -i` to see what is chosen";
         return Err(unknown(Error::new(ErrorCode::FillMismatch, message).hint(hint)));
     }
     Ok(InputOutcome::default().handled(selected.handled).value(selected.value))

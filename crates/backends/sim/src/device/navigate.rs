@@ -55,7 +55,7 @@ fn switch(device: &mut SimDevice, what: &str) -> Result<()> {
     let options = Options::parse(what).map_err(Error::invalid_args)?;
     if options.is_explicit {
         return Err(Error::invalid_args(format!(
-            "{what}: grade, rest, clock, log and fault of a running device cannot be changed"
+            "{what}: `grade`, `rest`, `clock`, `log` and `fault` cannot be changed while the app runs"
         ))
         .hint("close it first, or open it with `--relaunch`"));
     }
