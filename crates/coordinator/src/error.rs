@@ -90,7 +90,7 @@ pub(crate) fn of_turn(session: &str, turn: &TurnState, now: &Now, e: TurnError) 
         TurnError::TurnRequired => (ErrorCode::TurnRequired, wait, turn_details(turn, now)),
         TurnError::TakeoverNotAvailable { .. } => (
             ErrorCode::TakeoverNotAvailable,
-            "wait for the turn, or take it with `--operator-requested` if your operator asked for it"
+            "wait for the turn, or add `--operator-requested` if your operator told you to take it"
                 .to_owned(),
             {
                 // While the owner is present, the lease is renewed before it expires.

@@ -82,7 +82,10 @@ pub(crate) fn parse(text: &str, targets: &[TargetRef]) -> Result<ScopeRule> {
             "roots" => {
                 let root = std::fs::canonicalize(value).ok().filter(|_| value.starts_with('/'));
                 let root = root.and_then(|root| root.to_str().map(str::to_owned));
-                (&mut limits.file_roots, root.ok_or_else(|| bad("a root must be an absolute folder path"))?)
+                (
+                    &mut limits.file_roots,
+                    root.ok_or_else(|| bad("a root must be the absolute path of an existing folder"))?,
+                )
             }
             _ => return Err(bad("its limits must be origins, packages, windows or roots")),
         };

@@ -140,6 +140,6 @@ fn require_close_right(
     let members: Vec<_> = meta.members.iter().map(|member| member.agent_id.to_string()).collect();
     let message = format!("session `{name}` is not yours to close: {} is not a driver of it", who.agent);
     Err(Error::new(ErrorCode::NotYourTurn, message)
-        .hint("ask one of its members, or add `--force` if your operator asked for it")
+        .hint("ask one of its drivers to close it, or add `--force` if your operator asked you to close it")
         .details(json!({ "turnId": turn.turn_id, "state": turn.state, "members": members })))
 }

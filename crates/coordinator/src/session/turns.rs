@@ -138,7 +138,7 @@ impl SessionAuthority {
             && !who.is_person()
         {
             return Err(Error::new(ErrorCode::ReasonRequired, "an agent must give a reason to take a turn")
-                .hint("add `--reason TEXT`, or `--operator-requested` if your operator asked for it"));
+                .hint("add `--reason TEXT`, or `--operator-requested` if your operator told you to take the turn"));
         }
         let mut reply = self.change(|state, now| {
             state.touch(who, now);

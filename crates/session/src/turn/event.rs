@@ -137,7 +137,7 @@ pub enum TurnError {
         turn_id: u64,
     },
     /// Another agent holds the turn.
-    #[error("turn {turn_id} is held by {owner}")]
+    #[error("turn {turn_id} belongs to {owner}")]
     TurnHeld {
         /// The holder, or the agent that the turn is reserved for.
         owner: AgentId,
@@ -174,7 +174,7 @@ pub enum TurnError {
         agent: AgentId,
     },
     /// A member cannot remove itself or assign the turn to itself.
-    #[error("{agent} cannot do this to itself")]
+    #[error("{agent} cannot remove itself or assign the turn to itself")]
     OnSelf {
         /// The member.
         agent: AgentId,
