@@ -221,7 +221,7 @@ impl Markdown {
         };
         let missing = rows.len() - shown;
         let (whole, s) = (total.next_multiple_of(1_000), if missing == 1 { "" } else { "s" });
-        format!("[… {missing} more line{s}, the whole is {total} bytes: {section}--max-bytes {whole}]")
+        format!("[… {missing} more line{s}, the total is {total} bytes: {section}--max-bytes {whole}]")
     }
 
     /// Returns the size in bytes of lines and the list of their links.

@@ -90,7 +90,7 @@ fn long_line_is_cut_rather_than_omitted() {
     let text = read(&input, "read --max-bytes 1000");
     assert!(
         text.starts_with("many words")
-            && text.contains("…\n\n[… 1 more line, the whole is 8800 bytes: --max-bytes 9000]"),
+            && text.contains("…\n\n[… 1 more line, the total is 8800 bytes: --max-bytes 9000]"),
         "{text}"
     );
     assert!((800..=1_000).contains(&text.len()), "{}", text.len());
