@@ -130,7 +130,7 @@ impl HitResult {
             Self::Covered { what, .. } => Error::element_covered(format!("{words} is covered by {}, which would receive the input", escape(what, MAX_DESCRIPTION)),
             )
             .hint("close the covering element (`stickpin key Escape`, or a press outside it, closes most pickers and menus), use `--timeout MS` to wait until it is gone, or use `--force` to send the input to whatever is on top"),
-            Self::PopupGrab { what, .. } => Error::element_covered(format!("{} is open and receives the input before {words}", escape(what, MAX_DESCRIPTION)),
+            Self::PopupGrab { what, .. } => Error::element_covered(format!("{} is open and would receive the input instead of {words}", escape(what, MAX_DESCRIPTION)),
             )
             // --force would only close the popup, wherever the input is sent.
             .hint("close it with `stickpin key Escape`, or use `--timeout MS` to wait until it is gone"),

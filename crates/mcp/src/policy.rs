@@ -49,7 +49,7 @@ pub(crate) fn permit(
             ),
             (_, true, Some(field)) => (
                 format!("writes a file (`{}`), but this server is read-only", field.name),
-                "omit it, or ask a person to start the server without `--read-only`",
+                "omit this argument, or ask a person to start the server without `--read-only`",
             ),
             (_, true, None) if definition.spec.writes => (
                 "may write a file or change the session, but this server is read-only".to_owned(),

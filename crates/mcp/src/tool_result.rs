@@ -124,7 +124,7 @@ async fn picture(path: &Path) -> Result<String, String> {
     let read = tokio::task::spawn_blocking(move || {
         let size = std::fs::metadata(&path)?.len();
         if size > MAX_PICTURE_BYTES {
-            return Ok(Err(format!("it has {size} bytes; use a smaller maxPx, or capture one element")));
+            return Ok(Err(format!("it has {size} bytes; use a smaller `maxPx`, or capture one element")));
         }
         std::fs::read(&path).map(|png| Ok(STANDARD.encode(png)))
     });

@@ -235,7 +235,7 @@ impl Welcome {
                 "use stickpin {theirs}, or run `stickpin daemon stop --force` to end that daemon and its sessions"
             )
         } else {
-            "that daemon was not replaced because it has open sessions; close them, or run `stickpin daemon stop --force` to end both"
+            "that daemon was not replaced because it has open sessions or running commands; close the sessions, or run `stickpin daemon stop --force` to end the daemon and its sessions"
                 .to_owned()
         };
         Error::new(ErrorCode::ProtocolMismatch, message).hint(hint)
