@@ -291,7 +291,7 @@ async fn clean_up(host: Weak<HostInner>, slot: Weak<SessionSlot>, end: TaskEnd) 
                 "session `{}` was closed after {minutes} min without commands",
                 slot.name
             ));
-            (Some(live), why.hint("open it again; use `--idle-timeout MIN` to keep it open longer"))
+            (Some(live), why.hint("open the app again; use `--idle-timeout MIN` to keep it open longer"))
         }
         TaskEnd::Lost(live) => (live, queue::lost_app_error(&slot.name)),
     };

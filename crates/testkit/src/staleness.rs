@@ -316,8 +316,8 @@ fn outcome_of(used: &Response) -> String {
             Some(reason) => format!("refuses {} {reason}", e.code.name()),
             None => format!("refuses {}", e.code.name()),
         },
-        None if starts("It now reads ") => "acts+name".to_owned(),
-        None if starts("The heading above it now reads ") => "acts+heading".to_owned(),
+        None if starts("The element now reads ") => "acts+name".to_owned(),
+        None if starts("The heading above the element now reads ") => "acts+heading".to_owned(),
         None if used.warning.is_some() => "acts+warning".to_owned(),
         None => "acts".to_owned(),
     }

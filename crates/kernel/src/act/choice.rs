@@ -150,11 +150,11 @@ async fn choose_by_presses(
             let ready = &list.ready;
             let reads = if now.is_empty() { String::new() } else { format!("; it reads {}", quote(&now)) };
             Err(Error::fill_mismatch(format!(
-                "{} does not show {} after it was pressed{reads}",
+                "{} does not show {} after the choice{reads}",
                 ready.description,
                 named.join(", ")
             ))
-            .hint("the app may have refused it; run `stickpin snapshot -i` to see what is chosen")
+            .hint("the app may have refused the choice; run `stickpin snapshot -i` to see what is chosen")
             .details(json!({ "value": now }))
             .dispatched(cx.dispatched()))
         }

@@ -157,7 +157,7 @@ pub(crate) async fn set_checked(
                 "{} is still {still} after it was pressed",
                 ready.description
             ))
-            .hint("the app may have refused it; run `stickpin snapshot -i` to see its state")
+            .hint("the app may have refused the change; run `stickpin snapshot -i` to see its state")
             .dispatched(cx.dispatched()));
         }
     };

@@ -95,7 +95,7 @@ pub(super) async fn locate_and_judge(
         match judged {
             Verdict::Same { reads_now } => {
                 if let Some(name) = reads_now {
-                    cx.warn(format!("It now reads {}.", quote(&name)));
+                    cx.warn(format!("The element now reads {}.", quote(&name)));
                 }
                 if let Some(heading) = heading {
                     cx.warn(below(&heading));
@@ -199,8 +199,8 @@ fn changed_at_act(target: &Target, found: &ResolvedTarget, clause: Clause) -> Er
 /// Creates the warning that the heading above an element's row changed.
 fn below(heading: &str) -> String {
     match heading {
-        "" => "The heading that was above it is gone.".to_owned(),
-        heading => format!("The heading above it now reads {}.", quote(heading)),
+        "" => "The heading that was above the element is gone.".to_owned(),
+        heading => format!("The heading above the element now reads {}.", quote(heading)),
     }
 }
 

@@ -57,7 +57,7 @@ pub(crate) fn write_from(
         // A link or a file took the place of a folder after links were resolved.
         Errno::LOOP | Errno::NOTDIR => {
             Error::policy_denied(format!("`{}` changed while it was being written", path.display()))
-                .hint("check whether a link replaced a folder in its path, then repeat the command")
+                .hint("check whether a link or a file replaced a folder in its path, then repeat the command")
         }
         e => io_error("write", path, &e.into()),
     })

@@ -147,7 +147,7 @@ pub(crate) fn not_open_error(name: &str) -> Error {
 
 pub(crate) fn lost_app_error(name: &str) -> Error {
     Error::backend_lost(format!("the app of session `{name}` no longer responds"))
-        .hint("open it again; this starts a new lifetime")
+        .hint("open the app again; this starts a new lifetime")
 }
 
 /// Waits until reading the app ahead is worthwhile.

@@ -22,7 +22,7 @@ const ACT_MAX_BYTES: usize = 2_800;
 const MAX_ENDED_GROUPS: usize = 40;
 
 /// The header when there is nothing to compare with.
-const NO_BASE_HEADER: &str = "there is no earlier snapshot; run snapshot -i";
+const NO_BASE_HEADER: &str = "there is no earlier snapshot; run `stickpin snapshot -i`";
 
 /// The differences between two trees.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]

@@ -444,7 +444,7 @@ fn explain_stale(reason: EndReason, now: Option<&(Ref, String)>, with: Option<St
         }
         (EndReason::Elsewhere, _) => (
             "it is in another tab or window".to_owned(),
-            "switch back to it, then repeat the command".to_owned(),
+            "switch to that tab or window, then repeat the command".to_owned(),
         ),
         (EndReason::Forgotten, _) => {
             ("it ended too long ago for details".to_owned(), SNAPSHOT_HINT.to_owned())

@@ -96,8 +96,8 @@ impl Image {
     /// Returns `INVALID_ARGS` for any other format, and for an image that is too large.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         Self::from_file(bytes).map_err(|why| {
-            Error::invalid_args(format!("the file is not a PNG or WebP picture: {why}"))
-                .hint("write the picture as PNG: `--format png`")
+            Error::invalid_args(format!("the file cannot be decoded as PNG or WebP: {why}"))
+                .hint("use `--format png`, or a smaller size: `--max-px 8000`")
         })
     }
 
@@ -181,7 +181,7 @@ impl Image {
     pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Self> {
         Self::from_file(bytes).map_err(|why| {
             Error::invalid_args(format!("{} cannot be compared: {why}", path.display()))
-                .hint("save the screenshots to compare as PNG or WebP: `stickpin screenshot before.png`")
+                .hint("save the screenshots to compare as PNG or WebP: `stickpin screenshot before.png`; if they are too large, add `--max-px 8000`")
         })
     }
 

@@ -300,7 +300,7 @@ pub(crate) fn end(cx: &mut Cx, failed: Option<&Error>, step: Option<NewStep>) {
     if let Err(e) = session.end(ticket, failure, generation, address) {
         cx.envelope.log_status = Some(LogStatus::EndNotPersisted);
         cx.warn(format!(
-            "The end of this command could not be written to the session log, which accepts no further commands until it is: {e}."
+            "The end of this command could not be written to the session log, which accepts no further commands until this end is written: {e}."
         ));
         if is_recorded {
             recording::warn_unlogged(cx, &e);

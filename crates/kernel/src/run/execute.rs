@@ -156,7 +156,7 @@ fn check_capabilities(entry: &Entry, cx: &mut Cx) -> Result<()> {
 /// Creates the error for a command whose tab is gone. Nothing was done in another tab.
 fn ended_tab_error(moved: &str) -> Error {
     Error::device_not_found(format!("{moved}; nothing was done there"))
-        .hint("run `stickpin snapshot -i` to see it, or `stickpin tab list` to list the tabs")
+        .hint("run `stickpin snapshot -i` to see the current tab, or `stickpin tab list` to list the tabs")
 }
 
 /// Publishes the current status to readers.

@@ -451,8 +451,8 @@ async fn options_of_open_are_checked_against_what_the_provider_declares() {
     let b = Bench::open(PAGE).await;
     let mut input = json!({ "what": "fake:/", "relaunch": true });
     for (name, value, message, hint) in [
-        ("privateHome", json!(true), "a fake device does not support --private-home", "no device here"),
-        ("option", json!(["live=9"]), "a fake device does not support --option live", "no device here"),
+        ("privateHome", json!(true), "a fake device does not support `--private-home`", "no device here"),
+        ("option", json!(["live=9"]), "a fake device does not support `--option live`", "no device here"),
         (
             "option",
             json!(["lives=many"]),

@@ -184,7 +184,7 @@ fn recording_survives_a_killed_daemon() {
     world.ok("press 'role=button label=\"Add to cart\" row=\"Oak lamp\"'");
     kill_daemon(&world);
     let opened = world.run(&["open", "sim:shop?clock=virtual"]);
-    assert!(opened.err.contains("2 steps recorded before this session was lost"), "{opened:?}");
+    assert!(opened.err.contains("lost with an unsaved recording of 2 steps"), "{opened:?}");
     let closed = world.ok("close --save=again.ad");
     assert!(closed.contains("wrote 3 steps to "), "{closed}");
     let script = std::fs::read_to_string(world.path().join("shop/again.ad")).unwrap();

@@ -52,9 +52,9 @@ impl TargetedAction for Fill {
             (None, Some(name)) => secret(cx, name)?,
             (given, _) => {
                 let why = if given.is_some() {
-                    "either text or --secret, not both"
+                    "either text or `--secret`, not both"
                 } else {
-                    "text, or --secret NAME"
+                    "text, or `--secret NAME`"
                 };
                 return Err(Error::invalid_args(format!("`fill` takes {why}")).hint(
                     "for example: `stickpin fill @e2 qa@example.com` or `stickpin fill @e3 --secret SHOP`",

@@ -171,7 +171,7 @@ impl Scroll {
         };
         let message = format!("{until} did not appear in {words}: {why}");
         Err(Error::element_not_found(message)
-            .hint("run `stickpin snapshot -i` to see where it stopped")
+            .hint("run `stickpin snapshot -i` to see where the scrolling stopped")
             .dispatched(cx.dispatched())
             .details(serde_json::json!({ "reason": reason, "moved": moved })))
     }

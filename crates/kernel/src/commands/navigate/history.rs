@@ -103,7 +103,7 @@ pub(super) fn leave_policy(discard: bool) -> LeavePolicy {
 async fn go(cx: &mut Cx, to: &Navigation, leave: LeavePolicy, nowhere: &str) -> Result<PageOutput> {
     let arrived: NavigationResult = navigation::navigate(cx, to, leave, READY_TIMEOUT).await?;
     if !arrived.moved {
-        return Err(Error::unsupported(nowhere).hint("run `stickpin get url` to see where it is"));
+        return Err(Error::unsupported(nowhere).hint("run `stickpin get url` to see the current address"));
     }
     Ok(PageOutput { url: arrived.url, title: arrived.title, quiet: arrived.quiet.into() })
 }

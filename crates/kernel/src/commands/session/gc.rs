@@ -97,7 +97,7 @@ impl Command for LogMigrate {
 impl Show for SessionGcOutput {
     fn show(&self, text: &mut Text) {
         if self.removed.is_empty() {
-            text.line("no session has been unused for that long");
+            text.line("no session has been unused long enough to be removed");
             return;
         }
         text.line(if self.printed { "would be removed:" } else { "removed:" });

@@ -471,8 +471,8 @@ fn idle(minutes: u32) -> Option<Duration> {
 }
 
 fn fixed_at_launch_error(flag: &str, what: &str) -> Error {
-    Error::invalid_args(format!("{flag} cannot be changed while the session is open; nothing was done"))
-        .hint(format!("run `stickpin open {what} --relaunch` with {flag} to restart the app, or omit {flag} to continue the session"))
+    Error::invalid_args(format!("`{flag}` cannot be changed while the session is open; nothing was done"))
+        .hint(format!("run `stickpin open {what} --relaunch` with `{flag}` to restart the app, or omit `{flag}` to continue the session"))
 }
 
 fn other_owner_error(slot: &SessionSlot) -> Error {

@@ -231,7 +231,7 @@ pub(crate) fn warn_unsaved(cx: &mut Cx) {
         Ok(None) => return,
         Ok(Some(old)) => {
             format!(
-                "{} recorded before this session was lost; run `stickpin record stop` to write them.",
+                "This session was lost with an unsaved recording of {}; run `stickpin record stop` to write it.",
                 steps(old.len())
             )
         }

@@ -98,7 +98,7 @@ pub fn is_notice(used: &Response) -> bool {
 fn warns_afterwards(used: &Response) -> bool {
     let warning = used.warning.iter().map(String::as_str);
     let text = used.text.iter().flat_map(|text| text.lines());
-    let signs = ["It now reads ", "eading above it now reads", "eading that was above it is gone"];
+    let signs = ["element now reads ", "eading that was above the element is gone"];
     warning.chain(text).any(|line| {
         signs.iter().any(|sign| line.contains(sign))
             || (line.contains('@') && line.contains(" is now ") && line.ends_with('.'))

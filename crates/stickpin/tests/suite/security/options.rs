@@ -18,7 +18,7 @@ fn an_option_that_a_device_does_not_read_is_refused_by_name() {
         let ran = world.run(&["open", what, option]);
         let flag = option.split('=').next().expect("a word");
         assert!(ran.code == 2 && ran.err.starts_with("INVALID_ARGS"), "{what} {option}: {ran:?}");
-        assert!(ran.err.contains(&format!("device does not support {flag};")), "{what} {option}: {ran:?}");
+        assert!(ran.err.contains(&format!("device does not support `{flag}`;")), "{what} {option}: {ran:?}");
         assert!(ran.err.contains("omit "), "no hint: {ran:?}");
     }
     assert!(world.ok("session list").contains("no session"), "something was opened");

@@ -40,7 +40,7 @@ impl Open {
             let value = match &value {
                 Value::String(path) if field.is_path => {
                     serde_json::to_value(&*cx.resolve_path(&PathArg::from(path.as_str()))?).map_err(|_| {
-                        Error::invalid_args(format!("the path of {} is not UTF-8", option_spelling(&name)))
+                        Error::invalid_args(format!("the path of `{}` is not UTF-8", option_spelling(&name)))
                     })?
                 }
                 Value::String(text) => parse_value(&field.kind, text),
@@ -89,8 +89,8 @@ fn undeclared_option_error(name: &str, kind: &str, cx: &Cx) -> Error {
     let takers = cx.host.config.providers.iter().filter(|p| takes(&***p));
     let takers: Vec<&str> = takers.map(|p| p.kind()).collect();
     let hint = match takers.is_empty() {
-        true => format!("omit {flag}; no device here supports it"),
-        false => format!("omit {flag}; it is supported by: {}", takers.join(", ")),
+        true => format!("omit `{flag}`; no device here supports it"),
+        false => format!("omit `{flag}`; it is supported by: {}", takers.join(", ")),
     };
-    Error::invalid_args(format!("a {kind} device does not support {flag}; nothing was opened")).hint(hint)
+    Error::invalid_args(format!("a {kind} device does not support `{flag}`; nothing was opened")).hint(hint)
 }
