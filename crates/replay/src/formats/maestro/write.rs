@@ -64,7 +64,7 @@ impl FormatWriter for MaestroWriter<'_> {
     fn block(&mut self, block: &Block<ExportStep>, body: Vec<String>, caveats: &mut Vec<String>) -> Lines {
         let (name, says) = match block {
             Block::Repeat(times) => ("repeat", vec![format!("times: {times}")]),
-            Block::Retry(times) if *times > 4 => return Err("more than 3 retries".to_owned()),
+            Block::Retry(times) if *times > 4 => return Err("Maestro allows at most 3 retries".to_owned()),
             Block::Retry(times) => ("retry", vec![format!("maxRetries: {}", times - 1)]),
             Block::If(asked, step) => {
                 let target = self.target(&step.args().selector("target")?, caveats)?;
@@ -126,7 +126,7 @@ impl MaestroWriter<'_> {
                 match args.number("count").unwrap_or(1) {
                     1 => with_fields("tapOn", &target),
                     2 => with_fields("doubleTapOn", &target),
-                    _ => return Err("only single and double taps".to_owned()),
+                    _ => return Err("Maestro has only single and double taps".to_owned()),
                 }
             }
             "longpress" => {
