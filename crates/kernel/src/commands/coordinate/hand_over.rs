@@ -254,7 +254,7 @@ impl Show for TurnAssignOutput {
     fn show(&self, text: &mut Text) {
         text.line(format_args!("reserved the turn of {} for {}", self.session, self.reserved_for));
         if self.routed_to_parked {
-            text.line("that member only listens: send it a message with `stickpin msg send room TEXT`");
+            text.line("that member only listens: send it a message with `stickpin msg send AGENT TEXT`");
         }
     }
 }

@@ -98,7 +98,7 @@ async fn picker_fields_refuse_impossible_values_silently() {
         ("date", "2026-02-30", "a date like"),
         ("time", "9:30", "a time like"),
         ("week", "47", "a week like"),
-        ("color", "reddish", "a colour like"),
+        ("color", "reddish", "a color like"),
         ("range", "17", "min 10, max 20, step 5"),
         ("range", "", "a number"),
     ] {

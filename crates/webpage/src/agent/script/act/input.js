@@ -127,7 +127,7 @@ function placeCaret(field) {
 function accepts(field) {
   const kinds = {
     date: 'a date like 2026-11-22', time: 'a time like 09:30', 'datetime-local': 'a date and time like 2026-11-22T09:30', month: 'a month like 2026-11',
-    week: 'a week like 2026-W47', color: 'a colour like #00ff7f', range: 'a number', number: 'a number like 12.5',
+    week: 'a week like 2026-W47', color: 'a color like #00ff7f', range: 'a number', number: 'a number like 12.5',
   };
   const parts = tagOf(field) === 'input' && kinds[field.type] ? [kinds[field.type]] : [];
   if (parts.length) for (const name of ['min', 'max', 'step']) if (has(field, name)) parts.push(`${name} ${attr(field, name).slice(0, 40)}`);
