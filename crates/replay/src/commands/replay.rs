@@ -53,7 +53,7 @@ struct Arguments {
     /// Milliseconds that a step waits for its target (default 5000).
     #[schemars(extend("x-placeholder" = "MS"))]
     wait: Option<u64>,
-    /// Time limit in milliseconds; overrides the one in the script's first line.
+    /// Time limit in milliseconds; overrides the script's `context timeout`.
     timeout: Option<u64>,
     /// Write an HTML report: steps with pictures, changes and divergences.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "FILE"))]

@@ -41,13 +41,13 @@ struct Arguments {
     /// Run only part I of N.
     #[schemars(extend("x-placeholder" = "I/N"))]
     shard: Option<String>,
-    /// Number of retries for a failed script; overrides the one in its first line.
+    /// Number of retries for a failed script; overrides its `context retries`.
     #[schemars(extend("x-placeholder" = "N"))]
     retries: Option<u32>,
     /// Start no further script after a failure.
     #[serde(default)]
     fail_fast: bool,
-    /// Time limit of an attempt in milliseconds; overrides the one in the script's first line.
+    /// Time limit of an attempt in milliseconds; overrides the script's `context timeout`.
     timeout: Option<u64>,
     /// Milliseconds that a step waits for its target (default 5000).
     #[schemars(extend("x-placeholder" = "MS"))]
