@@ -55,8 +55,8 @@ impl<G: Environment> CompositeDevice<G> {
         Ok(prepared)
     }
 
-    /// Sends an input to the member that it is for. `prepared` is the ticket of
-    /// [`Self::aim_in_member`].
+    /// Sends an input to the member that it is for. `prepared` is the ticket that
+    /// [`Self::aim_in_member`] returned.
     ///
     /// # Errors
     /// Returns the errors of [`Device::commit`].
@@ -122,7 +122,7 @@ async fn covers_the_end<G: Environment>(
 }
 
 /// Returns what covers the end point of a drag into another member; `None` if the target receives
-/// the drop.
+/// the drop, or if that is unknown.
 fn in_the_way(hit: HitResult) -> Option<String> {
     match hit {
         HitResult::Target | HitResult::Unknown => None,

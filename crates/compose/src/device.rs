@@ -1,4 +1,4 @@
-//! The composed device: an implementation of the device traits that delegates to the members.
+//! The composite device: an implementation of the device traits that delegates to the members.
 
 use crate::environment::{CompositeDevice, Environment};
 use crate::handles::{handles_of_member, member_named_by, to_composite, to_member};
@@ -16,8 +16,8 @@ use stickpin_device::{
 };
 use stickpin_tree::{Handle, Rect};
 
-/// The interval after which a wait for a change reports a possible one, because not every change is
-/// signaled.
+/// The interval after which a wait for a change reports a possible change, because not every change
+/// is signaled.
 const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// Returns the result of the first of several waits; never returns if there are none.
@@ -116,7 +116,7 @@ impl<G: Environment> Device for CompositeDevice<G> {
         let waits = devices.map(|device| device.changed(wait, cancel)).collect();
         tokio::select! {
             () = self.ground.wait_membership_change() => Ok(true),
-            // The end of a member is a change of the whole.
+            // The end of a member is a change of the composite device.
             changed = first_of(waits) => Ok(changed.unwrap_or(true)),
             () = tokio::time::sleep(wait.min(RECHECK_INTERVAL)) => Ok(wait > RECHECK_INTERVAL),
             () = cancel.cancelled() => Ok(false),
@@ -151,7 +151,7 @@ impl<G: Environment> Device for CompositeDevice<G> {
             let notices = device.notices().await;
             match self.check_member(number, notices).await {
                 Ok(notices) => {
-                    // Changes in another member are not effects of an action in this one.
+                    // Changes in members that were not acted on are not effects of the action.
                     let acted = &self.parts.acted_on;
                     let own = acted.is_empty() || acted.contains(&number);
                     seen.extend(notices.into_iter().filter(|notice| own || *notice != Notice::Changed));
@@ -257,7 +257,7 @@ impl<G: Environment> Events for CompositeDevice<G> {
         let waits = devices.map(|device| Box::pin(device.wait_effect(at_most, cancel))).collect();
         tokio::select! {
             () = self.ground.wait_membership_change() => {}
-            // The end of a member is an effect; the notices name it.
+            // The end of a member is an effect; the notices name the member.
             ended = first_of(waits) => drop(ended),
             // This outlasts the member's own wait, which may include the delay of an action.
             () = tokio::time::sleep(at_most + RECHECK_INTERVAL) => {}

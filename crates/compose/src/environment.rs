@@ -1,4 +1,4 @@
-//! The resources that the members of a composed device share.
+//! The resources that the members of a composite device share.
 
 use crate::members::{Member, Members};
 use async_trait::async_trait;
@@ -29,19 +29,19 @@ pub trait Environment: Send + fmt::Debug {
     /// One device among several.
     type Member: Member;
 
-    /// The word for the whole in messages, such as `desktop`.
+    /// The word for the composite device in messages, such as `desktop`.
     const NAME: &'static str;
 
     /// The text of a tree without members.
     const EMPTY: &'static str;
 
-    /// Returns the description of the whole.
+    /// Returns the description of the composite device.
     fn info(&self) -> &DeviceInfo;
 
-    /// Returns the capabilities of the whole.
+    /// Returns the capabilities of the composite device.
     fn capabilities(&self) -> &'static [Capability];
 
-    /// Returns the address with which the whole was opened.
+    /// Returns the address with which the composite device was opened.
     fn url(&self) -> &str;
 
     /// Fails when the connection through which all members are reached is lost.
@@ -115,8 +115,8 @@ pub trait Environment: Send + fmt::Debug {
         cancel: &CancellationToken,
     ) -> Result<Option<Duration>>;
 
-    /// Takes a screenshot of the whole, or of the element that the request names. `element` is its
-    /// position; `None` if it has none.
+    /// Takes a screenshot of the composite device, or of the element that the request names.
+    /// `element` is the position of that element; `None` if there is no such element or position.
     ///
     /// # Errors
     /// Returns the errors of [`Screenshots::screenshot`](stickpin_device::Screenshots::screenshot).
@@ -129,7 +129,7 @@ pub trait Environment: Send + fmt::Debug {
     /// Returns the clipboard that the members share.
     fn clipboard(&mut self) -> Option<&mut dyn Clipboard>;
 
-    /// Ends what was started for the whole, apps included.
+    /// Ends everything that was started for the composite device, including its apps.
     ///
     /// # Errors
     /// Returns the errors of [`Device::close`](stickpin_device::Device::close).

@@ -1,4 +1,4 @@
-//! Conversion of handles and tickets between the whole and its members. Pure.
+//! Conversion of handles and tickets between the composite device and its members. Pure.
 
 use stickpin_device::Ticket;
 use stickpin_tree::Handle;
@@ -6,19 +6,21 @@ use stickpin_tree::Handle;
 /// The number of scope bits that a member uses. The member's number is stored above them.
 const MEMBER_SCOPE_BITS: u32 = 32;
 
-/// The scope of the nodes that belong to the whole.
+/// The scope of the nodes that belong to the composite device itself.
 pub(crate) const COMPOSITE_SCOPE: u64 = 1;
 
-/// The id of the root of the whole. The id of a member's node is this plus the member's number.
+/// The id of the root node of the composite device. The id of a member's node is this id plus the
+/// member's number.
 pub(crate) const ROOT: u64 = 1;
 
-/// Returns the handle of a member's element in the whole.
+/// Returns the handle of a member's element in the composite device.
 pub(crate) fn to_composite(part: u64, handle: Handle) -> Handle {
     Handle { scope: (part << MEMBER_SCOPE_BITS) | handle.scope, id: handle.id }
 }
 
-/// Returns the member that a handle of the whole belongs to, and the member's own handle. Member 0
-/// does not exist: such a handle belongs to the whole itself.
+/// Returns the number of the member that a handle of the composite device belongs to, and the
+/// member's own handle. Member 0 does not exist: a handle with that number belongs to the composite
+/// device itself.
 pub(crate) fn to_member(handle: Handle) -> (u64, Handle) {
     let own = (1 << MEMBER_SCOPE_BITS) - 1;
     (handle.scope >> MEMBER_SCOPE_BITS, Handle { scope: handle.scope & own, id: handle.id })
@@ -34,7 +36,7 @@ pub(crate) fn handles_of_member(handles: &[Handle], part: u64) -> Vec<Handle> {
         .collect()
 }
 
-/// Returns the number of the member that a node of the whole represents.
+/// Returns the number of the member that a node of the composite device represents.
 pub(crate) fn member_named_by(handle: Handle) -> Option<u64> {
     (handle.scope == COMPOSITE_SCOPE && handle.id > ROOT).then(|| handle.id - ROOT)
 }
@@ -46,7 +48,7 @@ struct MemberTicket {
     own: Ticket,
 }
 
-/// Wraps a member's ticket in a ticket of the whole.
+/// Wraps a member's ticket in a ticket of the composite device.
 pub(crate) fn ticket_to_composite(part: u64, own: Ticket) -> Ticket {
     Ticket::new(MemberTicket { part, own })
 }

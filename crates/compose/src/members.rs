@@ -83,7 +83,7 @@ impl<M: Member> MemberEntry<M> {
     }
 }
 
-/// The members of a composed device.
+/// The members of a composite device.
 #[derive(Debug)]
 pub struct Members<M> {
     pub(crate) all: Vec<MemberEntry<M>>,

@@ -23,7 +23,7 @@ pub(crate) struct MemberTree {
     pub(crate) tree: Option<Arc<Tree>>,
 }
 
-/// The active window and the keyboard, of which the whole has only one each.
+/// The active window and the keyboard, of which the composite device has only one each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct InputFocus {
     /// The active window: the number of its member and the member's own handle.

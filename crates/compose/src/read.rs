@@ -1,4 +1,4 @@
-//! Responses of the members, converted to handles of the whole.
+//! Responses of the members, converted to handles of the composite device.
 
 use crate::environment::{CompositeDevice, Environment};
 use crate::handles::{handles_of_member, ticket_to_composite, ticket_to_member, to_composite, to_member};
@@ -78,8 +78,8 @@ impl<G: Environment> CompositeDevice<G> {
         Ok(rects)
     }
 
-    /// Interprets a member's answer for the whole. A member that has left is removed, and one that
-    /// does not answer is not waited for again.
+    /// Interprets a member's answer for the composite device. A member that has left is marked as
+    /// gone, and one that does not answer as silent.
     ///
     /// # Errors
     /// Returns the error of the answer, or `ELEMENT_NOT_FOUND` if the member has left, taking its
@@ -111,8 +111,8 @@ impl<G: Environment> CompositeDevice<G> {
         Err(error)
     }
 
-    /// Captures all members. `watch` contains handles of the whole. Returns the captures, and the
-    /// handles of `watch` that exist but are not shown.
+    /// Captures all members. `watch` contains handles of the composite device. Returns the
+    /// captures, and the handles of `watch` that exist but are not shown.
     async fn readings(&mut self, watch: &[Handle]) -> Result<(Vec<MemberTree>, Vec<Handle>)> {
         let Self { ground, parts } = self;
         ground.refresh(parts).await?;
@@ -128,7 +128,7 @@ impl<G: Environment> CompositeDevice<G> {
         for part in parts.iter().filter(|part| !inside.contains(&part.number)) {
             match &part.tree {
                 Some(tree) => hidden.extend(tree.hidden().iter().map(|&own| to_composite(part.number, own))),
-                // The member may still show them, but does not respond.
+                // The member may still show these elements, but does not respond.
                 None => hidden.extend(watch.iter().filter(|handle| to_member(**handle).0 == part.number)),
             }
             let shows = part.tree.as_ref().is_none_or(|tree| tree.root().children().next().is_some());
@@ -139,7 +139,7 @@ impl<G: Environment> CompositeDevice<G> {
         Ok((readings, hidden))
     }
 
-    /// Converts a member's located element to the whole.
+    /// Converts a member's located element to one of the composite device.
     pub(crate) fn in_whole(&self, number: u64, found: LocatedElement) -> Result<LocatedElement> {
         let merged = self.parts.merged.as_ref();
         let ticket = ticket_to_composite(number, found.ticket);

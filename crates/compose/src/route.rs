@@ -30,7 +30,7 @@ impl Route {
 }
 
 impl<G: Environment> CompositeDevice<G> {
-    /// Returns the active window. Unless exactly one member reports its own as active, the
+    /// Returns the active window. Unless exactly one member reports its own window as active, the
     /// environment decides.
     ///
     /// # Errors
@@ -49,8 +49,8 @@ impl<G: Environment> CompositeDevice<G> {
         Ok(found.map(|&(number, (window, _))| (number, window)))
     }
 
-    /// Returns the member that an input is for: keys without a target go to the one that was acted
-    /// on last, otherwise to the one with the active window.
+    /// Returns the member that an input is for. Keys without a target go to the member that was
+    /// acted on last, otherwise to the member with the active window.
     ///
     /// # Errors
     /// Returns `ELEMENT_OFFSCREEN` or `ELEMENT_NOT_FOUND` if there is none; otherwise the errors of
