@@ -22,8 +22,8 @@ const MAX_BYTES: usize = 16 << 20;
 pub(crate) struct Clipboard {
     /// The text that we provide.
     pub(crate) own_text: Option<String>,
-    /// The property that holds the requested text. `Some(None)`: the owner does not offer that
-    /// type.
+    /// The owner's answer: the property that holds the requested text; `Some(None)` if the owner
+    /// does not offer the requested type.
     pub(crate) answer: Option<Option<Atom>>,
     /// Whether a further part of a long text has arrived.
     pub(crate) part: bool,
@@ -32,7 +32,8 @@ pub(crate) struct Clipboard {
 /// Returns the text on the clipboard; empty when there is none.
 ///
 /// # Errors
-/// Returns `Unsupported` when the owner does not provide its text, or the text is too long.
+/// Returns `Unsupported` when the owner does not answer in time or stops before the end of the
+/// text, or the text is too long.
 pub fn read(d: &mut Display) -> X11Result<String> {
     let clipboard = d.atoms.CLIPBOARD;
     let owner = d.conn.get_selection_owner(clipboard)?.reply()?.owner;

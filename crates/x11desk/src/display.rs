@@ -132,7 +132,7 @@ impl Display {
             Err(e) => tracing::debug!(error = %e, "polling a display"),
         }
         if let Some(fd) = woken {
-            // There is nothing to read if the server ended the wait.
+            // There is nothing to read unless this descriptor ended the wait.
             let _ = rustix::io::read(fd, &mut [0_u8; 8][..]);
         }
     }
@@ -186,7 +186,8 @@ impl Display {
             if Instant::now() >= deadline {
                 return Ok(None);
             }
-            // Events that arrived along with a reply to `done` are no longer in the socket.
+            // Events that arrived along with a reply to a request of `done` are no longer in the
+            // socket.
             if !self.handle_events()? {
                 self.wait(None, Some(deadline));
             }

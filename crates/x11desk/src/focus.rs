@@ -88,9 +88,9 @@ pub fn give_keyboard(d: &mut Display, window: WindowId) -> X11Result<()> {
     window.map_or(Ok(()), |window| window_manager::raise(d, &window).map(drop))
 }
 
-/// Gives the focus to a window and sends it one chord, unless another window would receive it.
-/// `popup` states whether a pop-up of its process is open. Escape then closes that pop-up; other
-/// keys are not sent, because the pop-up may consume them.
+/// Gives the focus to a window and sends it one chord, unless another window would receive the
+/// chord. `popup` states whether a pop-up of the window's process is open. Escape then closes that
+/// pop-up; other keys are not sent, because the pop-up may consume them.
 pub fn send_chord_to_window(
     d: &mut Display,
     window: WindowId,

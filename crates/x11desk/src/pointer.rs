@@ -66,9 +66,9 @@ pub fn wheel(d: &Display, right: i32, down: i32) -> X11Result<()> {
 
 /// Returns whether another client grabs the pointer, as open menus do: it then receives all input.
 ///
-/// The check requests a grab with a window that is never shown. The server always refuses it, and
-/// names the reason only if no other client has the grab (`GrabDevice` in `dix/events.c` checks
-/// that first). Therefore, nothing is ever grabbed.
+/// The check requests a grab for a window that is never shown. The server always refuses the
+/// request, and reports that the window is not viewable only if no other client has a grab
+/// (`GrabDevice` in `dix/events.c` checks that first). Therefore, nothing is ever grabbed.
 pub fn is_grabbed(d: &Display) -> X11Result<bool> {
     let (mode, none, now) = (GrabMode::ASYNC, x11rb::NONE, x11rb::CURRENT_TIME);
     let ours = d.conn.grab_pointer(false, d.own, EventMask::NO_EVENT, mode, mode, none, none, now)?;

@@ -2,9 +2,9 @@
 //! competes with a person for pointer and focus.
 //!
 //! Xvfb picks a free display number (`-displayfd`), dbus-daemon listens on a socket in the runtime
-//! folder of the session, and the accessibility bus is activated on it. All processes carry a mark
-//! in their environment, the runtime folder. At the end, or in a sweep after a crash, the mark also
-//! identifies processes that apps started and abandoned.
+//! folder of the session, and the accessibility bus is activated on that bus. All processes carry a
+//! mark in their environment, the runtime folder. At the end, or in a sweep after a crash, the mark
+//! also identifies processes that apps started and abandoned.
 
 mod environment;
 mod home;
@@ -198,8 +198,8 @@ impl PrivateDisplay {
         self.add(command, "openbox")
     }
 
-    /// Returns a command with the environment of apps that leads its own process group. Its stderr
-    /// goes to a separate log.
+    /// Returns a command that has the environment of apps and leads its own process group. Its
+    /// stderr goes to a separate log.
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
         environment::clear(&mut command);
@@ -243,7 +243,7 @@ impl PrivateDisplay {
         }
     }
 
-    /// Returns the last line that `name`, one of [`TOOLS`], printed, in quotes.
+    /// Returns the last line that `name`, one of [`TOOLS`], wrote to its log, in quotes.
     fn last_line(&self, name: &str) -> String {
         let log = std::fs::read(self.log_of(Path::new(name))).unwrap_or_default();
         let text = String::from_utf8_lossy(&log).into_owned();

@@ -51,8 +51,8 @@ fn answers(d: &mut Display, patience: Duration) -> X11Result<bool> {
     d.wait_until_true(Instant::now() + patience, |d| Ok(d.managed))
 }
 
-/// Activates a window, even if it is minimized or on another workspace, and waits until it is
-/// shown. Returns false if it does not appear.
+/// Activates a window, even if it is minimized or on another workspace, and waits until it is shown
+/// and active. Returns false if that does not happen in time.
 pub fn raise(d: &mut Display, window: &Window) -> X11Result<bool> {
     let time = x11rb::CURRENT_TIME;
     // Source 2 is a pager, which window managers obey.

@@ -142,7 +142,7 @@ async fn window_list_is_refreshed_after_changes() {
     stage.window.rename("Werkstatt");
     let renamed = stage.window(id).await;
     assert_eq!((before.title.as_str(), renamed.title.as_str()), ("Büro", "Werkstatt"));
-    // The window manager moves it.
+    // The window manager moves the window.
     let (x, y) = (before.area.x + 40.0, before.area.y + 60.0);
     stage.window.move_to(x as i32, y as i32);
     while stage.window(id).await.area.x == before.area.x {
@@ -504,7 +504,7 @@ async fn keys_left_by_a_kill_are_released_by_the_next_process() {
     stage.window.received();
     let left = || stage.x11.run(|d| probes::count_seats(d));
     // The killed process held buttons and keys of its own pointer and keyboard; the borrowed keys
-    // are on the user's.
+    // are on the user's keyboard.
     let (still, held) = person().await.unwrap();
     assert_eq!((still.len(), held, left().await.unwrap()), (spares.len() - 2, 0, 1));
     let next = shared().await.unwrap();

@@ -61,7 +61,7 @@ impl TestWindow {
     /// Shows a window, and returns once it is on the screen.
     pub(super) fn show(private: &PrivateDisplay, title: &str, (x, y, w, h): (i16, i16, u16, u16)) -> Self {
         let conn = std::sync::Arc::new(connect(private));
-        // As toolkits do, because this affects what the server reports to other clients.
+        // Use XKB as toolkits do, because this affects what the server reports to other clients.
         conn.xkb_use_extension(1, 0).unwrap().reply().unwrap();
         let names = Names::new(&*conn).unwrap().reply().unwrap();
         let screen = &conn.setup().roots[0];
