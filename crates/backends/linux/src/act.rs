@@ -92,8 +92,8 @@ pub(crate) async fn perform(
     }
 }
 
-/// Presses an element by its own action. Returns `None` if it has no action that has the effect of
-/// a press.
+/// Presses an element by its own action. Returns `None` if nothing was pressed and the pointer must
+/// be used instead: for example, because no action of the element has the effect of a press.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` or `BACKEND_LOST`.
@@ -128,8 +128,8 @@ pub(crate) async fn press(
     }
     match answer {
         Ok(Some(answer)) if !answer.read().unwrap_or(true) => Ok(None),
-        // The app is busy with the action, shows a dialog from inside it, or exited after
-        // answering; its exit is reported after the action.
+        // The app is busy with the action, shows a dialog from inside it, or exited during it; the
+        // exit is reported after the action.
         Ok(_) | Err(BusError::Closed(_)) => Ok(Some(delivered_to_target())),
         // The action may have failed after taking effect, so a retry could press twice.
         Err(BusError::Refused(why)) => Err(perhaps_pressed(&object, &why)),

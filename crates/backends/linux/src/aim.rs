@@ -91,7 +91,8 @@ pub(crate) async fn aim_at(
             return Ok(aim);
         }
         if again != RetryReason::Moved {
-            // The window has just opened; app, server and window manager do not agree yet.
+            // The window may have just opened, and app, server and window manager may not agree
+            // yet.
             tokio::time::sleep(LATE).await;
         }
         round += 1;
@@ -160,7 +161,7 @@ async fn aim_once(
     };
     let point = press::press_point(view, at, visible);
     let on_top = by_action && on_top(&look.windows, &window, point, app.is_alone());
-    // A window in front of the target may have to be moved.
+    // The hit test may raise the window if another one is in front of the target.
     untouched = untouched.filter(|_| on_top);
     let over = rects.filter(|_| untouched.is_some()).map(|[_, over]| over);
     // A pop-up is a separate window. The app would answer with what is below it.
@@ -172,8 +173,8 @@ async fn aim_once(
     }
     if hit == HitResult::Target && by_pointer {
         hit = input_grab::check_input_grab(view, Some(at), &window, &look).await?;
-        // Moving the pointer switches between menus; a press would close the menu that its arrival
-        // opened.
+        // Moving the pointer switches between menus; a press would close the menu that the
+        // pointer's arrival opened.
         if matches!(hit, HitResult::PopupGrab { .. })
             && !options.press
             && input_grab::of_the_open_bar(&view.last.picture, at)
@@ -211,8 +212,8 @@ impl Geometry for LinuxDevice {
         position::boxes_on_top(self.view(), handles).await
     }
 
-    /// Returns the element that an input at a point of the screen reaches; `ELEMENT_COVERED` if the
-    /// app does not name its object there.
+    /// Returns the element that an input at a point of the screen reaches. Fails with
+    /// `ELEMENT_COVERED` if the app does not name its object there.
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
         lifecycle::alive(&self.app).await?;
         let mut anew = self.last.tree.is_none();

@@ -9,7 +9,7 @@ use stickpin_device::{DesktopObject, MAX_NOTICES, Notice, push_latest};
 use tokio::sync::watch;
 use zbus::OwnedVariant;
 
-/// The maximum number of characters that are kept of a text in an event.
+/// The maximum number of characters that are kept from a text in an event.
 const MAX_TEXT: usize = 2_000;
 
 /// The maximum number of shown objects that are kept; the oldest are dropped.

@@ -157,8 +157,8 @@ impl Object {
     }
 }
 
-/// Everything that was read of an app at one moment. The first object is the app, and its children
-/// are the windows.
+/// Everything that was read from an app at one moment. The first object is the app, and its
+/// children are the windows.
 #[derive(Debug, Clone, PartialEq)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub(crate) struct ObjectTree {

@@ -25,7 +25,7 @@ pub(crate) trait ToolkitReader: Sync {
     /// objects that have signaled that they are shown, and `known` the objects that were read.
     ///
     /// # Errors
-    /// Returns a fault when the app is gone or silent.
+    /// Returns an error if the app is gone or silent.
     async fn unlisted_popups(
         &self,
         _link: &Link,
@@ -35,7 +35,7 @@ pub(crate) trait ToolkitReader: Sync {
         Ok(Vec::new())
     }
 
-    /// Returns the only questions that an object needs before its details, if it just holds text.
+    /// Returns the only queries that an object needs before its details, if it just holds text.
     fn plain_questions(&self, _object: &Object) -> Option<&'static [Question]> {
         None
     }
@@ -43,12 +43,12 @@ pub(crate) trait ToolkitReader: Sync {
     /// Derives facts from the answers to [`ToolkitReader::plain_questions`].
     fn keep_plain(&self, _object: &mut Object) {}
 
-    /// Returns whether a question about the details of an object is unnecessary.
+    /// Returns whether a query about the details of an object is unnecessary.
     fn skips(&self, _object: &Object, _question: Question) -> bool {
         false
     }
 
-    /// Returns the questions that follow from the details of an object.
+    /// Returns the queries that follow from the details of an object.
     fn late_questions(&self, _object: &Object) -> Vec<Question> {
         Vec::new()
     }
@@ -64,7 +64,7 @@ pub(crate) trait ToolkitReader: Sync {
     /// Completes a capture whose details were read.
     ///
     /// # Errors
-    /// Returns a fault when the app is gone or silent.
+    /// Returns an error if the app is gone or silent.
     async fn complete(&self, _link: &Link, _picture: &mut ObjectTree) -> BusResult<()> {
         Ok(())
     }

@@ -44,7 +44,7 @@ pub(crate) async fn read_back(app: &App, field: &Object, text: &str) -> BusResul
 }
 
 /// Reads a field until its content is stable, starting from `first`. Returns immediately if `first`
-/// equals the text, unless the app declares that it completes input.
+/// equals the text, unless the field declares that it completes input.
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` or `TIMEOUT`.

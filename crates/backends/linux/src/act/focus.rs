@@ -12,7 +12,7 @@ use stickpin_tree::Handle;
 use stickpin_x11desk::{focus, pings};
 
 /// Gives the window of an element the keyboard focus, as a press in it would, unless that would
-/// take it from a person. Returns once the app has noticed.
+/// take the focus from a person. Returns once the app has noticed.
 pub(crate) async fn take_keyboard(view: AppView<'_>, target: Handle) -> Result<()> {
     let (Some(at), own) = (view.index(target), view.app.screen.own) else { return Ok(()) };
     let Some(sight) = WindowStack::of(view.app).await? else { return Ok(()) };

@@ -53,7 +53,8 @@ pub(crate) async fn press_group_box(
     Ok(performed)
 }
 
-/// Adds a notice that an action was used instead of a press, which may have different effects.
+/// Adds a notice that an accessibility action, which may have different effects, was used instead
+/// of a press.
 pub(crate) fn note_toggle(app: &App, object: &Object, action: &str, why: &str) {
     if app.profile().turns_without_click && is_toggle(action) {
         let what = format!(
@@ -68,8 +69,8 @@ fn is_toggle(action: &str) -> bool {
     action.eq_ignore_ascii_case("toggle")
 }
 
-/// Presses the middle of an element with the pointer instead of its action. The inner error names
-/// what would have received the press.
+/// Presses the middle of an element with the pointer instead of using its action. The inner error
+/// names what would have received the press.
 pub(crate) async fn press_unless_covered(act: &mut Act<'_>, target: Handle) -> Result<Result<InputOutcome>> {
     let options = AimOptions::default().pointer(true).press(true).plain(false);
     let aim = aim::aim_at(act.device, target, options, &mut None).await?;

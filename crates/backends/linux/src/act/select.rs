@@ -273,7 +273,7 @@ async fn no_others(
     ))
 }
 
-/// Restores the earlier choice. Returns whether exactly that choice is now shown.
+/// Restores the earlier choice. Returns whether the app now reports exactly that choice.
 async fn restore(view: AppView<'_>, list: &OptionList) -> Result<bool> {
     let Some(before) = &list.before else { return Ok(false) };
     // A single-choice list replaces the chosen option, and may require one to be chosen.
@@ -322,7 +322,7 @@ async fn children_of(app: &App, path: &str) -> Result<Option<Vec<String>>> {
     ask::unless_vanished(app, path, answer.and_then(|answer| paths(app, path, &answer))).await
 }
 
-/// Returns the objects that an answer of this object refers to.
+/// Returns the paths of the objects that an answer of this object refers to.
 fn paths(app: &App, of: &str, answer: &Message) -> BusResult<Vec<String>> {
     let all: Vec<Reference> = answer.read()?;
     Ok(all.into_iter().map(|path| app.link.resolve_path(of, path)).collect())

@@ -40,7 +40,7 @@ struct Field {
     path: String,
     /// A description of the field.
     words: String,
-    /// The number of characters in the field before the text, if known.
+    /// The number of characters in the field before the text was typed, if known.
     before: Option<usize>,
     since: usize,
 }
@@ -245,7 +245,7 @@ fn focused(picture: &ObjectTree) -> Option<usize> {
 }
 
 /// Returns the error for text that started to go elsewhere. `inside` contains the number of
-/// characters that arrived, and how many of them were typed before the current field.
+/// characters that arrived, and how many of them were typed before the last Tab.
 fn strayed_error(from: &str, to: &str, progress: TypingProgress, inside: Option<(usize, usize)>) -> Error {
     let TypingProgress { sent, all, .. } = progress;
     let left = all - sent;

@@ -197,7 +197,7 @@ async fn inner_hit(spot: HitPoint<'_>, at: usize) -> Resolved<Option<HitResult>>
     let (above, top) = (last.chain(at), last.top(at));
     let is_page = |&&at: &&usize| roles::is(last[at].role, Facts::DOCUMENT);
     let page = above.iter().find(is_page).copied().unwrap_or(top);
-    // These toolkits name everything that they show. If the window names nothing, the document
+    // Some toolkits name everything that they show. If their window names nothing, the document
     // must.
     let all = last.picture.profile().knows_all_that_it_shows;
     let mut there = deepest(spot, &last[top].path).await?;
@@ -438,7 +438,7 @@ mod tests {
     /// A point in both buttons, where one covers the other.
     const OVERLAP: Point = (50.0, 70.0);
 
-    /// Returns the object that an input reaches where the app names the first of two buttons.
+    /// Returns the object that an input reaches where the app names the object `named`.
     async fn uppermost(device: &LinuxDevice, point: Point, named: &str) -> Resolved<String> {
         super::uppermost(spot(device, point, (0.0, 0.0)), named.to_owned()).await
     }

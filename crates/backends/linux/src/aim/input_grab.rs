@@ -27,7 +27,7 @@ pub(crate) async fn check_input_grab(
     let popups = || sight.windows.iter().filter(|w| w.popup && w.is_shown());
     let inside = popups().any(|popup| popup.id == window.id);
     let open = open_beside(picture, at);
-    // An element inside a pop-up is blocked only by another one that was opened from there.
+    // An element inside a pop-up is blocked only by another pop-up that was opened from there.
     let there = if inside { open.is_some() } else { popups().next().is_some() };
     if !there || !sight.x11.run(|d| pointer::is_grabbed(d)).await? {
         return Ok(HitResult::Target);

@@ -150,7 +150,7 @@ pub(crate) async fn locate_on_screen(
 /// Asks for all rectangles that an aim at an object needs, in one round trip.
 ///
 /// # Errors
-/// Returns a fault if the app is gone or silent.
+/// Returns an error if the app is gone or silent.
 pub(crate) async fn aim_rects(
     link: &Link,
     picture: &ObjectTree,

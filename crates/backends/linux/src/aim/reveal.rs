@@ -90,8 +90,9 @@ async fn approach(AppView { app, last }: AppView<'_>, at: usize) -> Result<bool>
     Ok(moved)
 }
 
-/// Returns the scroll containers that do not show the whole element, innermost first, with its
-/// distance from their center: 0 in a direction in which it fits.
+/// Returns the scroll containers that do not show the whole element, innermost first, with the
+/// distance of the element from each container's center: 0 in a direction in which the element
+/// fits.
 async fn panes_away(
     AppView { app, last }: AppView<'_>,
     at: usize,

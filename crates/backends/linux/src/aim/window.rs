@@ -33,7 +33,7 @@ pub(crate) async fn window_with(
 }
 
 /// Returns the window of a floating dock of Qt that contains an object. It is found by title and
-/// position, because the app lists it below its original window.
+/// position, because the app lists the dock below its original window.
 async fn floating(view: AppView<'_>, at: usize, windows: &[Window]) -> Result<Option<Window>> {
     let (last, chain) = (view.last, view.last.chain(at));
     let inner = &chain[..chain.len() - 1];
@@ -103,8 +103,8 @@ pub(super) fn pending_dialog(view: AppView<'_>, at: usize, windows: &[Window]) -
     Some(format!("the dialog {}, which is just opening", quote(name)))
 }
 
-/// Returns the name of a modal window of the app that is not among these windows, unless it
-/// contains the object.
+/// Returns the name of a modal window of the app that is not among these windows; `None` if the
+/// object's own window (`top`) is modal.
 fn pending_dialog_name<'p>(picture: &'p ObjectTree, top: usize, shown: &[&Window]) -> Option<&'p str> {
     // A modal window may have others below it.
     if picture[top].is(states::MODAL) {
@@ -159,7 +159,8 @@ pub(super) async fn window_hit(
 }
 
 /// Describes a window that covers one of the app. For a window of another process, the description
-/// includes its program, and its address if the window belongs to the app.
+/// includes its program; it also includes the address of its process if the window belongs to the
+/// app, or the app is alone on its display.
 pub(crate) async fn covering_window(app: &App, window: Window, x11: &X11) -> Result<String> {
     if window.pid == app.info.pid {
         return Ok(window.describe());

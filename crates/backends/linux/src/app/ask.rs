@@ -1,4 +1,4 @@
-//! Common queries about one object, and the interpretation of faults in their answers.
+//! Common queries about one object, and the interpretation of errors in their answers.
 
 use crate::app::{App, lifecycle};
 use crate::bus::calls::query_actions;
@@ -42,8 +42,8 @@ pub(crate) fn do_action(path: &str, action: usize) -> Call<'_> {
     Call::new(path, ACTION, "DoAction").with((i32::try_from(action).unwrap_or(i32::MAX),))
 }
 
-/// Interprets a fault during an action: an object that is gone is an error, but after a refusal,
-/// the caller may try another method.
+/// Interprets the [`BusError`] of an action: an object that is gone is an error, but after a
+/// refusal, the caller may try another method.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`.
@@ -71,7 +71,7 @@ pub(crate) async fn or_none<T>(app: &App, answer: BusResult<T>) -> Result<Option
 /// Reads a numeric property; `None` if it has no value.
 ///
 /// # Errors
-/// Returns the fault of the answer.
+/// Returns the error of the answer.
 pub(crate) async fn number(app: &App, path: &str, interface: &str, name: &str) -> BusResult<Option<f64>> {
     app.link.call(calls::property(path, interface, name)).await?.property_number()
 }
@@ -121,7 +121,7 @@ pub(crate) async fn has_focus(app: &App, path: &str) -> Result<bool> {
 /// Reads the current states of an object.
 ///
 /// # Errors
-/// Returns the fault of the answer.
+/// Returns the error of the answer.
 pub(crate) async fn states_now(app: &App, path: &str) -> BusResult<u64> {
     let answer = app.link.call(Call::new(path, ACCESSIBLE, "GetState")).await?;
     Ok(s::join_words(&answer.read::<Vec<u32>>()?))
@@ -149,7 +149,7 @@ pub(crate) async fn extents_of(app: &App, paths: &[String]) -> Result<Vec<Option
     lifecycle::check_answer(app, query_extents(&app.link, paths).await).await
 }
 
-/// Reads rectangles like [`extents_of`], but returns faults instead of errors.
+/// Reads rectangles like [`extents_of`], but returns the [`BusError`] itself.
 pub(crate) async fn query_extents(link: &Link, paths: &[String]) -> BusResult<Vec<Option<Rect>>> {
     // Objects that a capture created are unknown to the app.
     let real = |path: &&String| is_real(path);

@@ -19,7 +19,7 @@ pub(crate) async fn alive(app: &App) -> Result<()> {
     Ok(())
 }
 
-/// Converts a fault of a query to an error.
+/// Converts the [`BusError`] of a query to an [`Error`].
 pub(crate) async fn capture_error(app: &App, fault: BusError) -> Error {
     if fault.is_final()
         && let Some(status) = exit_status(app).await
@@ -33,7 +33,7 @@ pub(crate) async fn capture_error(app: &App, fault: BusError) -> Error {
     }
 }
 
-/// Returns an answer, or its fault as an error.
+/// Returns an answer, or its [`BusError`] as an [`Error`].
 ///
 /// # Errors
 /// Returns the error of [`capture_error`].

@@ -68,7 +68,7 @@ async fn down(link: Option<&Link>, hold: Duration) {
     drop(timeout(SEEN, seen).await);
 }
 
-/// Performs a press in the window at its point. `link` leads to the app of the window, if it is
+/// Performs a press at its point in the window. `link` leads to the app of the window, if it is
 /// accessible.
 ///
 /// # Errors

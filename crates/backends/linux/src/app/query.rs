@@ -14,13 +14,13 @@ use stickpin_tree::Handle;
 /// Characters per request.
 const CHUNK_CHARS: i32 = 65_536;
 
-/// The maximum number of characters that are read of one element's text.
+/// The maximum number of characters that are read from one element's text.
 const MAX_TEXT_CHARS: i32 = 4 << 20;
 
-/// The maximum number of selections that are read of one field.
+/// The maximum number of selections that are read from one field.
 const SELECTIONS: i32 = 16;
 
-/// The maximum number of attribute runs that are read of one text.
+/// The maximum number of attribute runs that are read from one text.
 const RUNS: usize = 256;
 
 /// The maximum length of a marked word, in characters.

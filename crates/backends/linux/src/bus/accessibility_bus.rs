@@ -76,7 +76,7 @@ impl AccessibilityBus {
     /// first.
     ///
     /// # Errors
-    /// Returns a fault that names the attempts.
+    /// Returns an error that names the attempts.
     pub(crate) async fn connect(at: &Addresses, listener: Listener, until: Instant) -> BusResult<Self> {
         Self::at(find(at, until).await?.into(), listener, until).await
     }
@@ -84,7 +84,7 @@ impl AccessibilityBus {
     /// Opens another connection to the same bus with its own listener.
     ///
     /// # Errors
-    /// Returns a fault when the bus does not answer.
+    /// Returns an error if the bus does not answer.
     pub(crate) async fn reconnect(&self, listener: Listener, until: Instant) -> BusResult<Self> {
         Self::at(Arc::clone(&self.address), listener, until).await
     }
@@ -115,7 +115,7 @@ impl AccessibilityBus {
     /// Subscribes to the events of one app.
     ///
     /// # Errors
-    /// Returns a fault when the bus or its registry does not answer.
+    /// Returns an error if the bus or its registry does not answer.
     pub(crate) async fn listen(&self, app: &str, until: Instant) -> BusResult<()> {
         self.subscribe(app, until).await?;
         // Apps send all events that any client has registered, until that client leaves the bus.
@@ -128,7 +128,7 @@ impl AccessibilityBus {
     /// Routes the signals of one app to this connection.
     ///
     /// # Errors
-    /// Returns a fault when the bus does not answer.
+    /// Returns an error if the bus does not answer.
     pub(crate) async fn subscribe(&self, app: &str, until: Instant) -> BusResult<()> {
         let signals = ["Event.Object", "Event.Window", "Event.Document", "Cache"]
             .map(|of| format!("type='signal',sender='{app}',interface='org.a11y.atspi.{of}'"));
@@ -147,7 +147,7 @@ impl AccessibilityBus {
     /// The registry, which may have to be started first, has to answer by `until`.
     ///
     /// # Errors
-    /// Returns a fault when the registry does not answer.
+    /// Returns an error if the registry does not answer.
     pub(crate) async fn running(&self, until: Instant) -> BusResult<Vec<RegisteredApp>> {
         let (_, apps) = self.registered(until).await?;
         Ok(join_all(apps.into_iter().map(|bus| self.describe_app(bus))).await)
@@ -157,7 +157,7 @@ impl AccessibilityBus {
     /// of all registered apps in order of registration. Sends no request to any app.
     ///
     /// # Errors
-    /// Returns a fault when the registry does not answer.
+    /// Returns an error if the registry does not answer.
     pub(crate) async fn registered(&self, until: Instant) -> BusResult<(String, Vec<String>)> {
         let children = Call::new(ROOT, ACCESSIBLE, "GetChildren");
         let answer = self.wire.call(Some(REGISTRY), &children, remaining(until)).await?;
@@ -170,7 +170,7 @@ impl AccessibilityBus {
     /// Returns the names of all other clients of the bus, apps or not.
     ///
     /// # Errors
-    /// Returns a fault when the bus does not answer.
+    /// Returns an error if the bus does not answer.
     pub(crate) async fn names(&self, until: Instant) -> BusResult<Vec<String>> {
         let answer = self.wire.call(Some(DAEMON), &of_bus("ListNames"), remaining(until)).await?;
         let mut names: Vec<String> = answer.read()?;
@@ -198,7 +198,7 @@ impl AccessibilityBus {
     /// Returns the process behind a bus name.
     ///
     /// # Errors
-    /// Returns a fault when the name has no owner.
+    /// Returns an error if the name has no owner.
     pub(crate) async fn pid(&self, bus: &str) -> BusResult<u32> {
         let call = of_bus("GetConnectionUnixProcessID").with((bus,));
         self.wire.call(Some(DAEMON), &call, BUS).await?.read()

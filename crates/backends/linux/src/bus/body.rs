@@ -1,5 +1,5 @@
 //! Bodies of messages. Answers come from another program, so zbus checks each length, text and path
-//! while it reads them as the requested type. Invalid values are faults.
+//! while it reads them as the requested type. Invalid values are errors.
 
 use crate::bus::error::{BusError, BusResult};
 use serde::de::DeserializeOwned;
@@ -118,7 +118,7 @@ impl Message {
         self.message.header().interface().map(ToString::to_string).unwrap_or_default()
     }
 
-    /// Returns the object of a signal.
+    /// Returns the object path of a signal.
     pub(crate) fn path(&self) -> String {
         self.message.header().path().map(ToString::to_string).unwrap_or_default()
     }
@@ -128,7 +128,7 @@ impl Message {
         self.message.header().member().map(ToString::to_string).unwrap_or_default()
     }
 
-    /// Returns the fault, if the message is an error.
+    /// Returns the error that the message reports; `None` if it is not an error message.
     pub(super) fn fault(&self) -> Option<BusError> {
         if self.message.message_type() != Type::Error {
             return None;

@@ -45,7 +45,7 @@ pub(crate) fn of_bus(member: &str) -> Call<'_> {
 /// Asks for the actions of an object.
 ///
 /// # Errors
-/// Returns the fault of the answer.
+/// Returns the error of the answer.
 pub(crate) async fn query_actions(link: &Link, path: &str) -> BusResult<Vec<String>> {
     actions(&link.call(Call::new(path, ACTION, "GetActions")).await?)
 }
@@ -56,6 +56,6 @@ pub(crate) fn actions(answer: &Message) -> BusResult<Vec<String>> {
     Ok(actions.into_iter().map(|(name, ..)| name).take(ACTIONS).collect())
 }
 
-/// The maximum number of actions that are kept of one object. GTK 4 lists those of the window
+/// The maximum number of actions that are kept for one object. GTK 4 lists those of the window
 /// before the object's own.
 pub(crate) const ACTIONS: usize = 1_000;

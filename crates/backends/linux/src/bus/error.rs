@@ -1,4 +1,4 @@
-//! Faults: reasons why a call has no answer.
+//! Errors: the reasons why a call has no usable answer.
 
 use std::time::Duration;
 use tokio::time::Instant;
@@ -8,7 +8,7 @@ pub(crate) fn remaining(until: Instant) -> Duration {
     until.saturating_duration_since(Instant::now())
 }
 
-/// The reason why a call has no answer.
+/// The reason why a call has no usable answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub(crate) enum BusError {
@@ -32,10 +32,10 @@ pub(crate) enum BusError {
     Corrupt(&'static str),
 }
 
-/// The answer to a call, or the result of several calls; otherwise the fault.
+/// The answer to a call, or the result of several calls; otherwise the error.
 pub(crate) type BusResult<T> = Result<T, BusError>;
 
-/// Converts a fault to `None` if it concerns only the object.
+/// Converts an error to `None` if it concerns only the object.
 ///
 /// # Errors
 /// Returns `Closed` or `Silent`, which concern the whole app.
@@ -61,7 +61,7 @@ impl BusError {
         }
     }
 
-    /// Returns whether the app is gone or silent, as opposed to a fault of one object.
+    /// Returns whether the app is gone or silent, as opposed to an error of one object.
     pub(crate) fn is_lost(&self) -> bool {
         matches!(self, Self::Closed(_) | Self::Silent(_))
     }

@@ -35,7 +35,7 @@ impl Link {
     /// Determines the toolkit of an app and connects to the app, by `until`.
     ///
     /// # Errors
-    /// Returns a fault when the app does not respond.
+    /// Returns an error if the app does not respond.
     pub(crate) async fn to(desktop: &AccessibilityBus, name: &str, until: Instant) -> BusResult<Self> {
         let bus = Arc::clone(&desktop.wire);
         let asked = [
@@ -116,7 +116,7 @@ impl Link {
     /// sent but not answered within `patience`.
     ///
     /// # Errors
-    /// Returns the fault of sending or of the answer.
+    /// Returns the error of sending or of the answer.
     pub(crate) async fn order(&self, call: &Call<'_>, patience: Duration) -> BusResult<Option<Message>> {
         if embedded_path(call.path).is_some() {
             let told =
@@ -136,7 +136,7 @@ impl Link {
     /// Makes one call over the fastest connection.
     ///
     /// # Errors
-    /// Returns the fault of the answer.
+    /// Returns the error of the answer.
     pub(crate) async fn call(&self, call: Call<'_>) -> Answer {
         self.calls(&[call]).await.pop().unwrap_or(Err(BusError::Vanished))
     }
@@ -144,7 +144,7 @@ impl Link {
     /// Makes calls and reads the answers; `None` for those without an answer of this type.
     ///
     /// # Errors
-    /// Returns a fault when the app is gone or silent.
+    /// Returns an error if the app is gone or silent.
     pub(crate) async fn each<T: DeserializeOwned + Type>(
         &self,
         calls: &[Call<'_>],
@@ -156,7 +156,7 @@ impl Link {
     /// Returns the parents of objects, as they report them.
     ///
     /// # Errors
-    /// Returns a fault when the app is gone or silent.
+    /// Returns an error if the app is gone or silent.
     pub(crate) async fn parents(&self, paths: &[&str]) -> BusResult<Vec<Option<Reference>>> {
         let calls: Vec<Call<'_>> = paths.iter().map(|path| property(path, ACCESSIBLE, "Parent")).collect();
         let parents = self.each::<OwnedVariant>(&calls).await?;
@@ -168,7 +168,7 @@ impl Link {
     /// queried at the same time.
     ///
     /// # Errors
-    /// Returns a fault when the app is gone or silent.
+    /// Returns an error if the app is gone or silent.
     pub(crate) async fn calls_in_order(&self, calls: &[Call<'_>]) -> BusResult<Vec<Answer>> {
         let (answers, heard) = tokio::join!(self.calls(calls), async {
             let asked = calls.iter().any(|call| embedded_path(call.path).is_none());
@@ -181,7 +181,7 @@ impl Link {
     /// received when it returns.
     ///
     /// # Errors
-    /// Returns a fault when the app does not respond.
+    /// Returns an error if the app does not respond.
     pub(crate) async fn barrier(&self) -> BusResult<()> {
         self.bus.call(Some(&self.name), &role(), PATIENCE).await.map(drop)
     }

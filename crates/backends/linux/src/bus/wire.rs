@@ -38,7 +38,7 @@ pub(crate) struct Wire {
     _reader: AbortOnDropHandle<()>,
 }
 
-/// The answer to a call, or the fault.
+/// The answer to a call, or the error.
 pub(crate) type Answer = BusResult<Message>;
 
 #[derive(Debug, Default)]
@@ -121,7 +121,7 @@ impl Wire {
     /// Makes one call.
     ///
     /// # Errors
-    /// Returns the fault of the answer.
+    /// Returns the error of the answer.
     pub(crate) async fn call(&self, to: Option<&str>, call: &Call<'_>, deadline: Duration) -> Answer {
         let mut answers = self.calls(to, std::slice::from_ref(call), deadline).await;
         answers.pop().unwrap_or(Err(BusError::Silent(deadline.as_millis())))

@@ -1,9 +1,9 @@
 //! Names of unlabeled fields: the text of an adjacent label, but not the title of the enclosing
 //! group.
 //!
-//! Qt names everything in a group box after its title, unless it has a label. Several fields would
-//! then share one name, which the group already provides. Only a single element in a box keeps this
-//! name, because the box is about that element.
+//! Qt names everything in a group box after the title of the box, unless the object has a label.
+//! Several fields would then share one name, which the group already provides. Only a single
+//! element in a box keeps this name, because the box is about that element.
 
 use crate::model::{Object, ObjectTree, is_field, names, role as n, roles};
 use crate::toolkit::profile::Toolkit;

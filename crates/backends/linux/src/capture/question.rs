@@ -45,7 +45,7 @@ pub(crate) const ALL_QUESTIONS: &[Question] = &[
 const LABELLED_BY: u32 = 2;
 const NODE_CHILD_OF: u32 = 7;
 
-/// The maximum number of attributes and labels that are kept of one object.
+/// The maximum number of attributes and labels that are kept for one object.
 const MAX_KEPT: usize = 64;
 
 impl Question {
@@ -85,7 +85,7 @@ impl Question {
     /// Stores an answer in its object.
     ///
     /// # Errors
-    /// Returns a fault when the answer has the wrong type.
+    /// Returns an error if the answer has the wrong type.
     fn keep(
         self,
         link: &Link,
@@ -139,7 +139,7 @@ impl Question {
 pub(crate) struct Questions(pub(crate) Vec<(usize, Question)>);
 
 impl Questions {
-    /// Adds several questions about one object.
+    /// Adds several queries about one object.
     pub(crate) fn add_all(&mut self, object: usize, asks: impl IntoIterator<Item = Question>) {
         self.0.extend(asks.into_iter().map(|ask| (object, ask)));
     }
@@ -148,7 +148,7 @@ impl Questions {
     /// objects, and the objects that have vanished.
     ///
     /// # Errors
-    /// Returns a fault when the app is gone or silent. Missing answers of single objects are
+    /// Returns an error if the app is gone or silent. Missing answers of single objects are
     /// omitted.
     pub(crate) async fn ask(self, link: &Link, picture: &mut ObjectTree) -> BusResult<Answers> {
         let answers = link.calls(&self.calls(picture)).await;
@@ -156,7 +156,7 @@ impl Questions {
     }
 
     /// Repeats queries that were answered before. Signals that preceded the answers have been
-    /// received when it returns. An object that now answers with an error counts as vanished.
+    /// received when this returns. An object that now answers with an error counts as vanished.
     ///
     /// # Errors
     /// Returns the errors of [`Questions::ask`].
@@ -224,7 +224,7 @@ pub(crate) struct Answers {
 /// Reads the cache of an app (`Cache.GetItems`): objects, each with its parent and index.
 ///
 /// # Errors
-/// Returns a fault when there is no cache, or the app is gone.
+/// Returns an error if there is no cache, or the app is gone.
 pub(super) async fn cached(link: &Link) -> BusResult<Vec<(Object, String, i32)>> {
     let answer = link.call(Call::new("/org/a11y/atspi/cache", CACHE, "GetItems")).await?;
     // The caches of older bridges list children. For those, each object is queried.

@@ -13,11 +13,11 @@ use crate::limits::{CHILDREN, DEPTH, OBJECTS, TEXTS};
 use crate::model::{Facts, Object, ObjectTree, role, roles, states};
 use hashbrown::HashMap;
 
-/// Reads what the app shows. `cells` contains those of tables from the previous capture, and is
+/// Reads what the app shows. `cells` contains the table cells from the previous capture, and is
 /// updated. `shown` contains the paths of the objects that have signaled that they are shown.
 ///
 /// # Errors
-/// Returns a fault when the app is gone or silent.
+/// Returns an error if the app is gone or silent.
 pub(crate) async fn read(link: &Link, cells: &mut tables::Cells, shown: &[String]) -> BusResult<ObjectTree> {
     let mut reading = ObjectReader::begin(link).await?;
     reading.descend(link, vec![0]).await?;
@@ -247,7 +247,7 @@ impl ObjectReader {
             let plain_questions = reader.plain_questions(object);
             plain.extend(plain_questions.map(|_| at));
             let asks = plain_questions.unwrap_or(ALL_QUESTIONS);
-            // The children are listed in the same trip, unless there may be too many.
+            // The children are listed in the same round trip, unless there may be too many.
             let counts = object.is(states::MANAGES_DESCENDANTS);
             let children = |ask| if ask == Question::Count && !counts { Question::Children } else { ask };
             rest.add_all(at, asks.iter().filter(|ask| !early.contains(ask)).map(|&ask| children(ask)));

@@ -27,10 +27,10 @@ const WHOLE_TABLE: i64 = 600;
 /// The size above which a table counts as a spreadsheet, in cells.
 const SHEET: i64 = 1 << 20;
 
-/// The maximum number of cells that are read of one table.
+/// The maximum number of cells that are read from one table.
 const CELLS: i32 = 6_000;
 
-/// The maximum number of tables that are read of one app.
+/// The maximum number of tables that are read from one app.
 const TABLES: usize = 16;
 
 /// Row and column, from 0.
@@ -50,7 +50,7 @@ pub(crate) type Cells = HashMap<String, Paths>;
 /// Reads the visible cells of every table that manages its descendants.
 ///
 /// # Errors
-/// Returns a fault when the app is gone or silent.
+/// Returns an error if the app is gone or silent.
 pub(crate) async fn read(link: &Link, picture: &mut ObjectTree, cells: &mut Cells) -> BusResult<()> {
     let is_table = |o: &Object| o.shown && o.is(states::MANAGES_DESCENDANTS) && o.has(Interfaces::TABLE);
     let tables: Vec<usize> = (0..picture.objects.len()).filter(|&at| is_table(&picture[at])).collect();

@@ -265,8 +265,8 @@ impl Environment for DesktopEnvironment {
     }
 
     async fn close(&mut self) -> Result<()> {
-        // End them concurrently, because each may take time to save its data. Apps of the person
-        // keep running.
+        // End the started apps concurrently, because each may take time to save its data. The
+        // person's own apps keep running.
         let ends = self.started.drain(..).map(|(child, what)| async move { end_child(child, &what).await });
         let ended: Result<()> = join_all(ends).await.into_iter().collect();
         let screen = self.screen.end().await;

@@ -86,7 +86,7 @@ pub(crate) fn at(device: &LinuxDevice, path: &str) -> usize {
     objects.iter().position(|object| object.path == path).unwrap_or_else(|| panic!("{path} was not read"))
 }
 
-/// Returns a point of an element, as a target.
+/// Returns a point of the screen, for a hit test.
 pub(crate) fn spot(device: &LinuxDevice, point: (f64, f64), offset: (f64, f64)) -> HitPoint<'_> {
     HitPoint { view: device.view(), point, offset }
 }

@@ -65,7 +65,7 @@ impl Stage {
     }
 }
 
-/// Until the window manager has passed on the press, the app has not received it, whatever it
+/// Until the window manager has passed on the press, the app has not received it, whatever the app
 /// answers.
 #[tokio::test]
 async fn button_is_released_after_the_window_manager_sync() {

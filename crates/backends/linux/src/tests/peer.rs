@@ -165,9 +165,9 @@ struct State {
     connections: AtomicUsize,
     calls: watch::Sender<usize>,
     held: watch::Sender<bool>,
-    /// The number of signals that it sends before its next answer.
+    /// The number of signals that the app sends before its next answer.
     signals: AtomicUsize,
-    /// Whether it sends a signal before each answer.
+    /// Whether the app sends a signal before each answer.
     always: AtomicBool,
 }
 
@@ -193,22 +193,22 @@ impl App {
         Wire::connect(&self.address(), false, Duration::from_secs(3), listener).await.unwrap()
     }
 
-    /// Returns the address that it listens on.
+    /// Returns the address that the app listens on.
     pub(crate) fn address(&self) -> String {
         format!("unix:path={}", self.dir.path().join("app").display())
     }
 
-    /// Returns the number of connections to it.
+    /// Returns the number of connections to the app.
     pub(crate) fn connections(&self) -> usize {
         self.state.connections.load(Ordering::SeqCst)
     }
 
-    /// Returns a link to it over the bus, whose signals are received.
+    /// Returns a link to the app over the bus, whose signals are received.
     pub(crate) async fn link(&self, heard: &Arc<AppEvents>) -> Link {
         Link::over(self.hearing(heard).await, None)
     }
 
-    /// Returns a link to an app that also has a socket of its own.
+    /// Returns a link to the app over the bus, and over the socket of `own`.
     pub(crate) async fn link_and_own(&self, heard: &Arc<AppEvents>, own: &Self) -> Link {
         Link::over(self.hearing(heard).await, Some(own.connect(Box::new(|_| {})).await))
     }
@@ -229,17 +229,17 @@ impl App {
         self.connect(Box::new(move |message| heard.handle_signal(message))).await
     }
 
-    /// Waits until it has received a request.
+    /// Waits until the app has received a request.
     pub(crate) async fn asked(&self) {
         self.state.calls.subscribe().wait_for(|calls| *calls > 0).await.unwrap();
     }
 
-    /// Returns the number of calls that it has received.
+    /// Returns the number of calls that the app has received.
     pub(crate) fn calls(&self) -> usize {
         *self.state.calls.borrow()
     }
 
-    /// Answers nothing until it is released.
+    /// Answers nothing until [`App::go_on`] is called.
     pub(crate) fn hold(&self) {
         self.state.held.send_replace(true);
     }

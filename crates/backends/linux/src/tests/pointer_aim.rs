@@ -31,8 +31,8 @@ async fn shown(dir: &Path, toolkit: Toolkit) -> Option<(TestWindow, Speaker, Lin
     Some((window, app, device))
 }
 
-/// GTK 4 reports positions relative to windows, whose positions are queried together with those
-/// inside.
+/// GTK 4 reports positions relative to windows, whose positions are queried together with those of
+/// the elements inside.
 #[tokio::test]
 async fn boxes_of_all_elements_are_one_trip() {
     for toolkit in [Toolkit::Gtk4, Toolkit::Gtk3] {
@@ -86,7 +86,7 @@ async fn what_is_at_a_point_is_asked_again_once_after_a_new_capture() {
     app.becomes(|now| now.errors = 2);
     let error = device.element_at(50.0, 70.0).await.unwrap_err();
     assert_eq!(error.code, ErrorCode::ElementCovered, "{error}");
-    // It appeared without a signal.
+    // The second window appeared without a signal.
     app.becomes(|now| (now.twin, now.points) = (Some(false), vec![(WINDOW, TWIN)]));
     assert_eq!(device.element_at(50.0, 70.0).await.unwrap(), Some(twin));
     // A part that the app does not list.

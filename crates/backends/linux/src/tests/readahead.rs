@@ -122,7 +122,8 @@ async fn app_that_has_left_is_not_read_ahead() {
     assert!(!comes_to_be_read(&mut device).await);
 }
 
-/// A guest's events prove that nothing has changed since a capture, so none may be missed.
+/// The absence of a guest's events proves that nothing has changed since a capture, so no event may
+/// be missed.
 #[tokio::test]
 async fn guest_found_by_a_dropped_reading_is_listened_to_by_the_next() {
     let (app, bus) = (Speaker::start(), Peer::start());

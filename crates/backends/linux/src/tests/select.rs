@@ -38,7 +38,7 @@ struct Shelf {
     several: bool,
     /// Whether all options but the first are in a group, and the list counts options, not children.
     grouped: bool,
-    /// Whether it ignores choices without reporting an error.
+    /// Whether the app ignores choices without reporting an error.
     keeps: bool,
     /// The changes, each with the request before whose answer it happens.
     changes: Vec<(&'static str, Change)>,

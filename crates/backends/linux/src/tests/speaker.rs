@@ -22,21 +22,22 @@ pub(crate) struct Now {
     pub(crate) name: String,
     /// The actions of the first button.
     pub(crate) actions: Vec<&'static str>,
-    /// Whether it has a second window, and whether that window is active.
+    /// Whether the app has a second window, and whether that window is active.
     pub(crate) twin: Option<bool>,
     /// How many times the first button reports no position before it reports one.
     pub(crate) nowhere: usize,
-    /// The requests that it answers with an error: objects and methods.
+    /// The requests that the app answers with an error: objects and methods.
     pub(crate) refuses: Vec<(&'static str, &'static str)>,
-    /// The requests that it answers as GTK 4 does for a removed object: no such object.
+    /// The requests that the app answers as GTK 4 does for a removed object: no such object.
     pub(crate) forgets: Vec<(&'static str, &'static str)>,
-    /// The requests that it answers with an invalid reply.
+    /// The requests that the app answers with an invalid reply.
     pub(crate) garbles: Vec<(&'static str, &'static str)>,
     /// Whether the first button is below the second.
     pub(crate) stacked: bool,
-    /// What it reports as the objects at a point; other objects do not have that method.
+    /// The object that each of these objects reports at a point; other objects do not have that
+    /// method.
     pub(crate) points: Vec<(&'static str, &'static str)>,
-    /// How many hit-test requests it answers with an error.
+    /// How many hit-test requests the app answers with an error.
     pub(crate) errors: usize,
     pub(crate) asked: Vec<Asked>,
 }
@@ -52,7 +53,7 @@ pub(crate) trait Answers: Send + 'static {
 pub(crate) struct Speaker<N = Now> {
     dir: tempfile::TempDir,
     now: Arc<Mutex<N>>,
-    /// The connections to it, oldest first.
+    /// The connections to the app, oldest first.
     connected: Arc<Mutex<Vec<Connection>>>,
 }
 

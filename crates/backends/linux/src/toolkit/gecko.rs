@@ -1,6 +1,6 @@
 //! Peculiarities of Firefox: fewer queries for plain text, covered windows, and row headers.
 //!
-//! # Questions
+//! # Queries
 //! Each answer takes about 15 µs, and a page has a thousand objects, most of which only contain
 //! text: cells, rows, headings, paragraphs. Each object is queried for its role and states first,
 //! and then only for properties in which it may differ (ADR 33).
@@ -109,7 +109,7 @@ fn is_plain(object: &Object) -> bool {
 /// of children.
 fn plain_text_questions(number: u32) -> &'static [Question] {
     match number {
-        // HTML rows have no text, but cells. Other rows are recognized later (`later_questions`).
+        // HTML rows have cells but no text. Other rows are recognized later (`late_questions`).
         role::TABLE_ROW => &[],
         role::SECTION => &[Question::Text],
         _ => &[Question::Name, Question::Text],
@@ -289,8 +289,8 @@ mod header_tests {
     use super::*;
     use crate::toolkit::profile::Toolkit;
 
-    /// Returns the resulting roles of the first cells of rows, a letter for each cell: `c` and `r`
-    /// for headers of columns and rows, `d` for others.
+    /// Returns the indices of the rows whose first cell is found to be a row header. Each row has a
+    /// letter for each cell: `c` and `r` for headers of columns and rows, `d` for others.
     fn headed(toolkit: Toolkit, rows: &[&str]) -> Vec<usize> {
         let object = |role| Object { role, shown: true, ..Object::default() };
         let mut picture =

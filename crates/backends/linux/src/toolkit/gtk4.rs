@@ -78,7 +78,7 @@ struct Page {
 /// Returns the objects that a press at these points of an object would reach.
 ///
 /// # Errors
-/// Returns a fault when the app is gone or silent.
+/// Returns an error if the app is gone or silent.
 async fn at_points(
     link: &Link,
     picture: &ObjectTree,
@@ -153,7 +153,7 @@ impl PagePoint {
     /// Returns whether the app returns an object of that page at the point.
     ///
     /// # Errors
-    /// Returns a fault when the app is gone or silent.
+    /// Returns an error if the app is gone or silent.
     pub(crate) async fn is_shown(&self, link: &Link, picture: &ObjectTree) -> BusResult<bool> {
         let call = calls::at_point(&picture[self.stack].path, self.point, WINDOW);
         let there = paths(link.each(&[call]).await?);
@@ -379,7 +379,7 @@ mod told_tests {
     fn the_page_of_the_selected_tab_is_shown() {
         assert_eq!(shown(picture(0), &[5]), [true, false, false]);
         assert_eq!(shown(picture(1), &[8]), [false, true, false]);
-        // All of it is covered, but the tab still reports it as shown.
+        // The page is covered completely, but its tab still reports that it is selected.
         assert_eq!(shown(picture(1), &[]), [false, true, false]);
     }
 
@@ -401,7 +401,7 @@ mod told_tests {
         // Layers of an overlay, one of which has its own position.
         stays(|p| p.objects[10].extents = Some([10, 60, 30, 30]));
         stays(|p| p.objects[12].children.truncate(2));
-        // A second one that looks equal.
+        // A second stack that looks equal.
         stays(|p| {
             let twin = p.objects[12].clone();
             p.objects.push(Object { path: "/14".to_owned(), ..twin });

@@ -75,8 +75,8 @@ impl ToolkitReader for Qt {
             out.extend(widgets.into_iter().filter(|at| !around.contains(at)));
         }
         let has_it = |list: Option<usize>| list.is_some_and(|list| picture[list].is(s::FOCUSED));
-        // Tables of Qt 5 never report the focus. If there is only one, the claim of its item is
-        // accepted.
+        // Tables of Qt 5 never report the focus. If there is only one list or table, the claim of
+        // its item is accepted.
         let lists: HashSet<Option<usize>> = items.iter().map(|&(_, list)| list).collect();
         let believed = holders.is_empty() && lists.len() == 1;
         out.extend(items.into_iter().filter(|&(_, list)| !believed && !has_it(list)).map(|(at, _)| at));
@@ -224,7 +224,7 @@ mod tests {
         };
         assert_eq!(without_it(&lists(here, 0, 0)), [5]);
         assert_eq!(without_it(&lists(0, 0, here)), [3, 5]);
-        // None of the lists reports it as a child, so its list is unknown.
+        // None of the lists reports the focus, so it is unknown which of their items has it.
         assert_eq!(without_it(&lists(0, 0, 0)), [3, 5]);
         let one = app(&[(n::TABLE, 0, &[3]), (n::TABLE_CELL, here, &[])]);
         assert!(without_it(&one).is_empty(), "Qt 5 says it of cells only");

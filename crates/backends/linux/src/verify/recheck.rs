@@ -82,7 +82,8 @@ impl RecheckedObjects {
         (again.objects.len() <= MOST).then_some(again)
     }
 
-    /// Adds an object; with `whole`, also all its descendants.
+    /// Adds an object; with `whole`, also its shown descendants. `None` if there are too many
+    /// objects.
     fn add(&mut self, picture: &ObjectTree, at: usize, whole: bool, seen: &mut HashSet<usize>) -> Option<()> {
         if whole && self.objects.len() > MOST {
             return None;

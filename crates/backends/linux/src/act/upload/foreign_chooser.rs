@@ -73,7 +73,7 @@ pub(crate) async fn new_foreign_window(act: &Act<'_>, before: &[u32]) -> Result<
     found.await.map(Option::flatten)
 }
 
-/// Connects to a window of another process that is a file chooser.
+/// Connects to a file chooser window of another process.
 ///
 /// # Errors
 /// Returns `UNSUPPORTED` if the window is not a chooser, or cannot be distinguished from others.

@@ -183,7 +183,8 @@ mod tests {
         for toolkit in [Toolkit::Gtk3, Toolkit::Qt] {
             assert_eq!(said(toolkit, &deep).await, HitResult::Target, "{toolkit:?}");
         }
-        // The object that contains it was hidden when it was read and is shown now.
+        // The object that contains the new one was hidden when the app was read, and may be shown
+        // now.
         let folded = [("/x", "Label", role::PANEL, "/folded")];
         assert_eq!(said(Toolkit::Gtk4, &folded).await, covered("panel \"Folded\""));
         assert_eq!(said(Toolkit::Gtk3, &folded).await, HitResult::Target, "it may be hidden still");

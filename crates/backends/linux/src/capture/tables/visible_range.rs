@@ -36,7 +36,7 @@ impl Table<'_> {
     }
 
     /// Returns the cells between those at points all over the table, and one more line on each
-    /// side: icons have gaps between them, and there may be none at the corners.
+    /// side: icons have gaps between them, and there may be no icon at a corner.
     async fn among(&self, [x, y, width, height]: [i32; 4], all: (i32, i32)) -> BusResult<Option<TableRange>> {
         let at = |from: i32, size: i32, of: i32| {
             from.saturating_add(size.saturating_mul(2 * of + 1) / (2 * POINTS))
@@ -76,7 +76,7 @@ impl Table<'_> {
     /// Returns the cells after the last complete row, with their positions.
     ///
     /// # Errors
-    /// Returns a fault when the app is gone or silent.
+    /// Returns an error if the app is gone or silent.
     pub(super) async fn last_line(
         &self,
         (rows, columns): (i32, i32),

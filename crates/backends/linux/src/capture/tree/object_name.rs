@@ -75,7 +75,7 @@ impl TreeAssembly<'_> {
     }
 
     /// Returns the label of a GTK 4 page's tab: the tab that labels the page, otherwise the only
-    /// one with its name.
+    /// tab with the page's name.
     fn page(&self, object: &Object) -> Option<String> {
         let objects = &self.picture.objects;
         if !self.picture.profile().tabs_have_one_name || !object.has_no_appearance() {
