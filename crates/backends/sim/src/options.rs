@@ -64,8 +64,8 @@ pub(crate) struct Options {
     pub(crate) clock: ClockKind,
     pub(crate) log: Option<PathBuf>,
     pub(crate) fault: Option<Fault>,
-    /// Whether grade, rest, clock, log or fault was given. None of them can change while the app
-    /// runs.
+    /// Whether `grade`, `rest`, `clock`, `log` or `fault` was given. None of these options can
+    /// change while the app runs.
     pub(crate) is_explicit: bool,
 }
 

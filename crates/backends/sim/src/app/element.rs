@@ -89,9 +89,9 @@ impl Renderer<'_> {
             let id = if id == Value::Null { bound.uid.to_string() } else { id.to_string() };
             let _ = write!(out, "{}:{id} ", bound.list); // Writing to a string cannot fail.
         }
-        let _ = write!(out, "{}", e.kind.word); // The same.
+        let _ = write!(out, "{}", e.kind.word); // This cannot fail either.
         if !node.name.is_empty() {
-            let _ = write!(out, " {}", node.name); // The same.
+            let _ = write!(out, " {}", node.name); // This cannot fail either.
         }
         out
     }

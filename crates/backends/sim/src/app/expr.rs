@@ -106,9 +106,9 @@ functions! {
     Rerender = "rerender" "expr",
     /// Loads another document.
     Goto = "goto" "expr",
-    /// Changes the address of the same document and adds a history entry.
+    /// Changes the address of the current document and adds a history entry.
     Route = "route" "expr",
-    /// Changes the address of the same document and replaces the current history entry.
+    /// Changes the address of the current document and replaces the current history entry.
     Url = "url" "expr",
     Back = "back" "",
     Forward = "forward" "",
@@ -216,7 +216,7 @@ impl Expr {
         }
     }
 
-    /// Converts to a statement, in which a name is that of an action.
+    /// Converts the expression to a statement, in which a name is that of an action.
     fn into_statement(self) -> Result<Self, String> {
         match self {
             Self::Var(name) => Ok(Self::Action(name.into())),

@@ -147,7 +147,7 @@ impl Navigator<'_> {
         self.show(index, captured);
     }
 
-    /// Changes the address within the same document.
+    /// Changes the address within the current document.
     pub(crate) fn route(&mut self, url: &str, change: HistoryChange) -> Result<(), NavError> {
         let url = self.absolute(url);
         let (index, captured) = self.screen(&url)?;

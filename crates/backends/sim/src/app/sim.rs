@@ -258,7 +258,8 @@ impl Sim {
         }
     }
 
-    /// Forgets live texts for a new document: its initial texts are not announced.
+    /// Forgets the texts of live regions, so that the next refresh announces all texts of a new
+    /// document.
     pub(crate) fn forget_live_texts(&mut self) {
         self.live_region_texts.clear();
     }

@@ -6,19 +6,20 @@ words! {
     /// The events of an element.
     Event {
         Press = "press", DoublePress = "dblpress", Context = "context", LongPress = "longpress",
-        /// The pointer moved over it.
+        /// The pointer moved over the element.
         Hover = "hover",
-        /// Its value changed by input.
+        /// The element's value was changed by input.
         Input = "input", Enter = "enter", Escape = "escape",
-        /// Another element was dropped on it; `dragged` is the record of the source's loop.
+        /// Another element was dropped on the element; `dragged` is the record of the source's
+        /// loop.
         Drop = "drop",
         /// The element or the page was scrolled.
         Scroll = "scrolled",
         Focus = "focused",
         /// Fires once, just before the device looks for the element, aims at it, or acts on it.
         Look = "look", Aim = "aim", Act = "act",
-        /// Fires between any two events of one input to it: two presses, two keys, pick-up and
-        /// drop.
+        /// Fires between any two events of one input to the element: two presses, two keys, pick-up
+        /// and drop.
         Between = "between",
     }
 }
