@@ -146,7 +146,7 @@ pub(crate) struct Chooser {
 pub(crate) struct ForeignChooser {
     pub(crate) handle: Handle,
     pub(crate) chooser: Chooser,
-    /// The process that shows it.
+    /// The device of the process that shows the chooser.
     pub(crate) device: Box<LinuxDevice>,
 }
 

@@ -105,7 +105,7 @@ impl AccessibilityBus {
     }
 
     /// Returns whether an assistive technology is announced to apps; `None` if the session bus does
-    /// not provide this.
+    /// not provide this property.
     pub(crate) async fn is_on(addresses: &Addresses, until: Instant) -> Option<bool> {
         let session = addresses.session.as_ref()?;
         let answer = query(session, property(SWITCH, STATUS, "IsEnabled"), until).await.ok()?;

@@ -203,7 +203,7 @@ profile! {
     takes_presses_on_text_only: Qt,
     /// A spin box has its buttons after the text.
     spins_behind_text: Gtk4,
-    /// Setting the text of a field leaves the caret before it.
+    /// Setting the text of a field leaves the caret before the text.
     caret_stays_before_text: Gtk4 | Gtk3,
     /// The action of a field reports success, but does nothing.
     fields_activate_nothing: Gtk4,

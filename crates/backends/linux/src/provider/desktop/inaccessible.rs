@@ -1,5 +1,5 @@
 //! Windows of apps that are not on the accessibility bus. They receive input at points, and keys
-//! after that.
+//! after a press.
 
 use super::apps::Apps;
 use super::{DesktopEnvironment, app_with};
