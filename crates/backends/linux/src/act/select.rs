@@ -234,7 +234,7 @@ async fn are_chosen(app: &App, list: &OptionList, chosen: &mut [Choice]) -> Resu
 ///
 /// # Errors
 /// Returns `FILL_MISMATCH` if others were chosen, after the earlier choice was restored as far as
-/// the app allows.
+/// the app allows; also if an option moved and it is unknown which one is chosen.
 async fn no_others(
     device: &mut LinuxDevice,
     list: &OptionList,

@@ -67,7 +67,8 @@ impl Wire {
     /// `unixexec:` would start a program.
     ///
     /// # Errors
-    /// Returns `Closed` when none responds.
+    /// Returns `Closed` if no address can be used, or `Silent` if the last one does not respond in
+    /// time.
     pub(crate) async fn connect(
         addresses: &str,
         bus: bool,

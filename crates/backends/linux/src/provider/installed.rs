@@ -17,7 +17,8 @@ pub(crate) struct Launch {
 /// Returns the command for `NAME`. Relative paths of programs are relative to `cwd`.
 ///
 /// # Errors
-/// Returns `DEVICE_NOT_FOUND` when nothing has that name, or `INVALID_ARGS` for an unclosed quote.
+/// Returns `DEVICE_NOT_FOUND` when nothing has that name, or `INVALID_ARGS` for an empty name or an
+/// unclosed quote.
 pub(crate) fn find(name: &str, config: &LinuxConfig, cwd: &Path) -> Result<Launch> {
     let open = || Error::invalid_args(format!("{} has an unclosed quote", quote(name)));
     let words = shlex::split(name).ok_or_else(open)?;

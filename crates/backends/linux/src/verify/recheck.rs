@@ -14,7 +14,7 @@ const MOST: usize = 120;
 /// The maximum number of children of one object that are compared.
 const CHILDREN: usize = 200;
 
-/// The maximum length of a text that is read again, in characters.
+/// The maximum length of a text that is read again, in bytes.
 const CHARACTERS: usize = 2_000;
 
 /// The objects that are queried again.
