@@ -24,7 +24,8 @@ pub(super) async fn wait_until_loaded(
     Ok(NavigationResult::default().moved(moved).url(sim.url()).title(sim.title()).quiet(arrival))
 }
 
-/// Moves in the history, or requests a document. Returns false when there is no such history entry.
+/// Moves in the history, requests a document, or replaces the app. Returns false when there is no
+/// such history entry.
 pub(super) fn navigate_to(device: &mut SimDevice, to: &Navigation) -> Result<bool> {
     if let Navigation::To(what) = to
         && what.starts_with("sim:")
