@@ -24,11 +24,11 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How long a command may continue after its deadline. A command that only reads is then abandoned;
-/// one with an operation in progress counts as hung, and its session is lost.
+/// How long a command may continue after its deadline. A command without a device operation in
+/// progress is then abandoned. A command with one counts as hung, and its session is lost.
 const GRACE: Duration = Duration::from_millis(500);
 
-/// The deadline of a command when neither it nor its caller sets one.
+/// The deadline that a client assumes for a request whose command or input the registry refuses.
 const DEFAULT_DEADLINE: Duration = Duration::from_secs(30);
 
 impl Request {
@@ -54,7 +54,8 @@ impl Request {
         values
     }
 
-    /// Returns the maximum response time of a working host, without transport time.
+    /// Returns the maximum time in which a working host responds to this request, without transport
+    /// time.
     #[must_use]
     pub fn max_response_time(&self) -> Duration {
         let own = || {
@@ -201,8 +202,8 @@ struct RunDeadlines {
     hung: Duration,
 }
 
-/// Runs a command until it ends or hangs. `overdue` reports that the caller's time is up while an
-/// input continues.
+/// Runs a command until it ends or must be abandoned. `overdue` reports that the caller's time is
+/// up while an input continues.
 async fn run(
     entry: &'static Entry,
     prepared: Prepared,
@@ -264,8 +265,8 @@ async fn stop(closing: &mut watch::Receiver<CancellationToken>, until: Instant) 
         tokio::select! {
             () = tokio::time::sleep_until(until) => return AbandonReason::Late,
             () = closed.cancelled() => return AbandonReason::Closed,
-            // The command entered or left a session. If it ended, the caller of this function
-            // notices.
+            // The command entered or left a session. If the command ended, the caller of this
+            // function notices.
             entered = closing.changed() => if entered.is_err() { std::future::pending().await },
         }
     }

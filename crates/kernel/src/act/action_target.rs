@@ -34,7 +34,7 @@ pub(crate) struct ActionTarget {
     pub(crate) before: Option<TargetState>,
     /// The device's ticket from preparing the input, and later from performing it.
     pub(crate) ticket: Ticket,
-    /// The target after the pointer arrived, if it was read. The arrival alone may have changed it.
+    /// The target after the aim, if it was read then. The aim alone may have changed the target.
     pub(crate) after_aim: Option<TargetState>,
     /// Whether a press on the target has an effect, as far as the device knows.
     pub(crate) actionable: bool,

@@ -110,7 +110,7 @@ pub(crate) async fn set_checked(
     }
     let word = if on { "checked" } else { "unchecked" };
     let turn = |ready: &ActionTarget| {
-        // The pointer's arrival may have toggled it already: a press would toggle it back.
+        // The pointer's arrival may have toggled the control already; a press would undo that.
         if is_checked(ready)? == Some(on) {
             return Ok(None);
         }

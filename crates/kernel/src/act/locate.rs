@@ -154,7 +154,8 @@ pub(super) async fn recapture_target(
     }
 }
 
-/// Locates the element by its handle, or by a new, aligned capture if the device has no handles.
+/// Locates the element by its handle, or by its meaning in a new capture if the device has no
+/// handles.
 async fn locate(cx: &mut Cx, found: &ResolvedTarget) -> Result<Option<CurrentElement>> {
     let live = cx.open_session()?;
     if let Some(dialog) = live.device.dialog() {

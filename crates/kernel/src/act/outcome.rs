@@ -159,7 +159,8 @@ async fn settle_and_observe(
     }
     let noticed = if opts.receipt { notices::take(cx).await? } else { Vec::new() };
     if let Some(Notice::Navigated { url }) = noticed.iter().rfind(|n| matches!(n, Notice::Navigated { .. })) {
-        // The receipt reports the navigation.
+        // The receipt reports the navigation, so the client's next points no longer refer to its
+        // screenshot of the earlier page.
         let client = cx.client_id();
         cx.open_session()?.screenshots.forget_unless_at(&client, url);
     }

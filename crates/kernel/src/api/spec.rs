@@ -33,8 +33,8 @@ pub struct Spec {
     pub writes: bool,
     /// Whether a recording includes the command. Commands about the session itself are excluded.
     pub recorded: bool,
-    /// Whether the session log records the command. An unrecorded command also leaves no trace for
-    /// other callers: notices of the app stay for the next command.
+    /// Whether the session log records the command. A command that is not logged leaves no trace for
+    /// other callers either: notices of the app stay for the next command.
     pub logged: bool,
     /// Whether the command is an assertion: a recording keeps an assertion that held, although it
     /// only reads.
@@ -86,10 +86,10 @@ impl Spec {
 }
 
 /// The arguments with which a front end follows a command. The front end waits for the next
-/// entries, prints them, and repeats the command from that position. The output contains the
-/// entries as `events`, each with its `seq`, the position after them as `cursorSeq`, and `closed`
-/// when no further entries can come. An output with entries of several sessions contains the
-/// position in each session as `cursors` instead.
+/// entries, prints them, and repeats the command from the position after them. The output contains
+/// the entries as `events`, each with its `seq`, the position after them as `cursorSeq`, and
+/// `closed` when no further entries can come. An output with entries of several sessions contains
+/// the position in each session as `cursors` instead of `cursorSeq`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Follow {
     /// The flag that makes the command wait for an entry.

@@ -258,7 +258,7 @@ impl Cx {
         Ok(())
     }
 
-    /// Returns the checkout.
+    /// Gives the checkout back to the session.
     pub(crate) fn check_in(&mut self) {
         self.closing.send_replace(CancellationToken::new());
         if let Some(checkout) = self.checkout.take() {

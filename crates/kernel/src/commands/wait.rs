@@ -20,7 +20,8 @@ pub struct WaitOutput {
     pub truth: String,
 }
 
-/// The base of all waits. Waits let other commands of the session run between their checks.
+/// The properties that all waits share. Waits let other commands of the session run between their
+/// checks.
 pub(crate) const WAIT: Spec = Spec { needs: &[Capability::Capture], ..Spec::SESSION };
 
 /// Returns the time limits of a wait of `ms` milliseconds.

@@ -262,7 +262,8 @@ impl Recorder {
         entry.spec.recorded && kept && self.takes(replayed)
     }
 
-    /// Returns whether commands are recorded at all, for a replayed step or another command.
+    /// Returns whether any command is recorded now. `replayed` states whether the command is a step
+    /// of a replayed script; a repair records only other commands.
     pub(crate) fn takes(&self, replayed: bool) -> bool {
         self.scripts.is_empty() || (!replayed && self.repairing)
     }

@@ -11,7 +11,7 @@ const MAX_RECEIPTS: usize = 64;
 /// busy agent shares the processor with few pictures.
 const ROOM: Duration = Duration::from_millis(80);
 
-/// The maximum number of times that this pause is doubled.
+/// The maximum number of times that [`ROOM`] is doubled.
 const MAX_DOUBLINGS: u32 = 2;
 
 /// The receipt of one command.

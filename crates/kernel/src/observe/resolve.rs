@@ -94,7 +94,8 @@ pub(crate) fn token_of(cx: &Cx, target: RefTarget) -> RefToken {
     }
 }
 
-/// Resolves a ref and accepts an element whose meaning has changed (`--allow-changed`).
+/// Resolves a ref and accepts an element whose meaning has changed or cannot be proven
+/// (`--allow-changed`).
 pub(crate) fn resolve_changed_ref(cx: &mut Cx, target: RefTarget) -> Result<ResolvedTarget> {
     match standing(cx, target)? {
         Ok(resolved) => Ok(resolved_target(cx, target, resolved)),
@@ -461,7 +462,7 @@ fn in_tree(found: &ResolvedTarget) -> Result<NodeId> {
     })
 }
 
-/// Describes an element that a truncated capture does not contain.
+/// The end of the message about an element that a truncated capture does not contain.
 const NOT_CAPTURED: &str = "is not in the part of the app that could be read";
 
 const SNAPSHOT_HINT: &str = "run `stickpin snapshot -i` to see what is there now";

@@ -261,7 +261,8 @@ pub(crate) fn is_known(cx: &Cx) -> bool {
     cx.host.config.coordinator.as_ref().is_some_and(|coordinator| coordinator.exists(&cx.session_name))
 }
 
-/// Records that a session is closed, open or not. Returns the loans that ended with it.
+/// Records the closing of a session, whether or not its app is open. Returns the loans that ended
+/// with the session.
 ///
 /// # Errors
 /// Returns `NOT_YOUR_TURN` when another agent holds the turn, or for an agent that is not a driver

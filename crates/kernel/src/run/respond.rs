@@ -11,7 +11,8 @@ use serde::Serialize;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_refs::Ref;
 
-/// Builds the response of a command that ran in this context, and returns the session's checkout.
+/// Builds the response of a command that ran in this context, and gives the session's checkout
+/// back.
 pub(crate) fn respond(entry: &Entry, cx: &mut Cx, result: Result<Box<dyn ErasedOutput>>) -> Response {
     let mut response = Response { command: entry.spec.name.to_owned(), ..Response::default() };
     // The current dialog: this command may have opened or answered it. Without a session, use the

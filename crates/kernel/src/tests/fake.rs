@@ -59,7 +59,7 @@ pub(crate) struct FakeOptions {
     /// The profile folder to keep.
     #[schemars(extend("x-path" = "written"))]
     profile: Option<std::path::PathBuf>,
-    /// How many lives it has.
+    /// How many lives the fake has.
     lives: Option<u8>,
 }
 

@@ -191,7 +191,7 @@ async fn handoff_of_a_turn_that_was_taken_comes_back() {
     );
 }
 
-/// Otherwise two sessions would act on one app, each in its own turn.
+/// Two sessions must not act on one app, each in its own turn.
 #[tokio::test(start_paused = true)]
 async fn app_that_another_session_has_is_not_opened_again() {
     let (ada, bob) = two().await;

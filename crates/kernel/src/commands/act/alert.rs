@@ -46,7 +46,8 @@ pub struct AnsweredDialog {
     pub accepted: bool,
 }
 
-/// A dialog blocks the command that caused it, so its answer must not queue behind that command.
+/// The properties that the `alert` commands share. A dialog blocks the command that caused it, so
+/// the answer must not queue behind that command.
 const ALERT: Spec =
     Spec { lane: Lane::Ahead, despite_dialog: true, needs: &[Capability::Dialogs], ..Spec::SESSION };
 

@@ -1,4 +1,4 @@
-//! `check`, `uncheck`: turns a checkbox, switch or toggle on or off.
+//! `check`, `uncheck`: turn a checkbox, switch or toggle on or off.
 
 use crate::act::fields;
 use crate::commands::prelude::*;

@@ -97,8 +97,8 @@ fn names(files: &[LocalFile]) -> String {
     files.iter().map(|f| f.held.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// Gives files to an input. `ready` is the target that the caller named. `target` is the same if it
-/// stands for the input, so that the caller learns when the input has vanished.
+/// Gives files to an input. `ready` is the target that the caller named. `target` is that target
+/// again if it stands for the input, so that the caller learns when the input has vanished.
 async fn upload_to_input(
     cx: &mut Cx,
     input: &FileInput,

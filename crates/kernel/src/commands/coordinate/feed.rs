@@ -350,7 +350,7 @@ fn audience(
     }
 }
 
-/// Returns the agent with a given name, including former members.
+/// Returns the member with a given name, or any agent by its id, such as a former member.
 fn sender(session: &SessionAuthority, name: &str) -> Result<AgentId> {
     match Talk(session).member(name) {
         Err(e) if e.code == ErrorCode::UnknownRecipient && name.contains(':') => Ok(AgentId::new(name)),

@@ -5,7 +5,7 @@ use serde_json::{Map, Value, json};
 use stickpin_coordinator::{Participant, SessionAuthority};
 use stickpin_session::turn::{Artifact, Handoff, HandoffUi};
 
-/// The maximum length of the address in a handoff, in bytes. A page can have one of any length.
+/// The maximum length of the address in a handoff, in bytes. The address of a page has no limit.
 const MAX_ADDRESS: usize = 2_048;
 
 /// Release the turn to the next waiting member, and say what was done and what comes next.

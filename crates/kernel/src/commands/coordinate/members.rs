@@ -211,8 +211,8 @@ impl Command for TurnState {
     }
 }
 
-/// Omits the members whose harness ended and that have been silent for the presence time of the
-/// policy, except those that have the turn.
+/// Omits the members whose harness ended and that have been silent for longer than the policy's
+/// presence time. Keeps the caller, and the member that holds the turn or may claim it next.
 pub(crate) fn omit_ended(state: &mut SessionState) {
     let (owner, next, limit) =
         (state.owner.clone(), state.reserved_for.clone(), state.policy.presence_ttl_ms);

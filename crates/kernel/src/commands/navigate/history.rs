@@ -1,4 +1,4 @@
-//! `back`, `forward`, `reload`, `home`: navigation through the history.
+//! `back`, `forward`, `reload`, `home`: navigation without an address.
 
 use crate::commands::prelude::*;
 use crate::observe::navigation::Quiet;

@@ -107,7 +107,8 @@ pub struct TabOutput {
     pub snapshot: Option<OutlineOutput>,
 }
 
-/// Tabs come and go whatever their pages show, so these commands do not wait for a pending dialog.
+/// The properties that the `tab` commands share. Tabs come and go whatever their pages show, so the
+/// commands also work while a dialog is pending.
 const TAB: Spec = Spec {
     effect: Effect::Mutates,
     needs: &[Capability::Tabs],

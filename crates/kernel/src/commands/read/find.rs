@@ -49,7 +49,7 @@ pub struct Match {
 }
 
 impl Find {
-    /// Finds all elements that match a text or selector.
+    /// Creates a `find` command that lists all matches of a text or selector.
     #[must_use]
     pub fn new(query: impl Into<String>) -> Self {
         Self { query: query.into(), ..Self::default() }

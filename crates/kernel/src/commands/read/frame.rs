@@ -77,8 +77,8 @@ impl Command for WatchFrame {
 }
 
 impl WatchFrame {
-    /// Returns whether commands ran, or another watcher got a different screenshot, since the
-    /// caller's last frame, or a dialog is open.
+    /// Returns whether a dialog is open, or whether commands ran or another watcher got a different
+    /// screenshot since the caller's last frame.
     fn is_behind(&self, cx: &mut Cx) -> Result<bool> {
         let live = cx.open_session()?;
         let seen = self.picture.as_deref().and_then(|hash| u64::from_str_radix(hash, 16).ok());
@@ -90,7 +90,7 @@ impl WatchFrame {
     /// Reads the app. Waiting commands run first, before each query to the device.
     async fn take(&self, cx: &mut Cx) -> Result<WatchFrameOutput> {
         waiting::let_others_pass(cx).await?;
-        // Counted before the app is read: the next frame shows what happens meanwhile.
+        // Read these before the app, so that the next frame shows what happens meanwhile.
         let live = cx.open_session()?;
         let (commands, last_command) = (live.watch.commands, live.watch.last_command);
         let read = match live.device.dialog() {

@@ -17,8 +17,8 @@ use stickpin_tree::{Handle, Rect, Tree};
 /// The maximum number of attempts to take a screenshot during which nothing moves.
 const MAX_ATTEMPTS: usize = 3;
 
-/// The default length of the longest side in pixels, which models accept without shrinking the
-/// image themselves.
+/// The default maximum length of the longest side, in pixels. Models accept an image of this size
+/// without shrinking it.
 pub(super) const DEFAULT_MAX_PX: u32 = 1568;
 
 /// Take a picture of the app.
@@ -239,7 +239,7 @@ pub(super) async fn capture_without_motion(
     }
 }
 
-/// Hashes an image. Equal hashes mean equal images, because a device encodes the same pixels as the
+/// Hashes an image. Equal images have equal hashes, because a device encodes the same pixels as the
 /// same bytes.
 fn print(png: &[u8], size: (u32, u32)) -> u64 {
     let mut hasher = DefaultHasher::new();

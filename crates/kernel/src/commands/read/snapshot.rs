@@ -111,8 +111,8 @@ impl Command for Snapshot {
 }
 
 impl Snapshot {
-    /// Creates a snapshot of only what is needed to choose an action, with headings for
-    /// orientation.
+    /// Creates a `snapshot -i` command, which prints only what is needed to choose an action, with
+    /// headings for orientation.
     #[must_use]
     pub fn interactive() -> Self {
         Self { interactive: true, ..Self::default() }

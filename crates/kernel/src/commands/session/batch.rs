@@ -47,7 +47,7 @@ pub struct BatchOutput {
     pub steps: Vec<Response>,
     /// The number of steps that were not tried.
     pub skipped: usize,
-    /// Whether any step may have reached the device.
+    /// Whether the input of any step may have reached the device.
     #[serde(skip)]
     dispatched: Dispatched,
 }

@@ -208,7 +208,7 @@ impl Command for Open {
 }
 
 impl Open {
-    /// Opens a page or app with the default options.
+    /// Creates an `open` command with the default options.
     #[must_use]
     pub fn new(what: impl Into<String>) -> Self {
         Self { what: what.into(), ..Self::default() }

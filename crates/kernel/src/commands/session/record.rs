@@ -201,8 +201,8 @@ fn read_recording(cx: &Cx) -> Result<Option<Recording>> {
     Ok(log.read()?.map(Recording::of))
 }
 
-/// Ends the unsaved recording of a lost session: writes its script into the state directory, or the
-/// scripts that it repaired.
+/// Ends the unsaved recording of a lost session: writes its script into the state directory, or
+/// each script that it repaired next to the original.
 fn put_aside(cx: &mut Cx) -> Result<()> {
     let Some(old) = read_recording(cx)? else { return Ok(()) };
     if old.len() > 0 {

@@ -31,7 +31,7 @@ pub struct WaitAbsent {
 }
 
 impl Wait {
-    /// Creates a wait of at most ten seconds.
+    /// Creates a `wait` command with a time limit of ten seconds.
     #[must_use]
     pub fn new(target: impl Into<Target>) -> Self {
         Self { target: target.into(), timeout: default_timeout() }

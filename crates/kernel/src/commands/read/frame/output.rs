@@ -29,10 +29,10 @@ pub struct WatchFrameOutput {
     pub dialog: Option<String>,
     /// The number of commands that ran before the frame.
     pub commands: u64,
-    /// The record with which the last of these commands began.
+    /// The record with which the last command before the frame began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_command: Option<u64>,
-    /// The receipts of these commands.
+    /// The receipts of the commands after the requested record.
     pub receipts: Vec<FrameReceipt>,
     /// The failed requests of the page.
     pub failed_requests: Vec<String>,

@@ -7,10 +7,10 @@ use serde_json::{Map, Value};
 use std::path::PathBuf;
 use stickpin_device::{Error, Result};
 
-/// The working directory of the caller that opened the session.
+/// The key of the working directory of the caller that opened the session.
 const CWD: &str = "cwd";
 
-/// The arguments that concern one call of `open` rather than the open app.
+/// The names of the arguments that concern one call of `open` rather than the open app.
 const OF_ONE_CALL: [&str; 3] = ["interactive", "relaunch", "record"];
 
 impl Open {
