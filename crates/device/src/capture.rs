@@ -29,8 +29,8 @@ impl Page {
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct CaptureRequest<'a> {
-    /// Handles for which the session has refs. Those that are connected but not captured are
-    /// returned in [`Tree::hidden`].
+    /// Handles for which the session has refs. Those whose elements are connected but not captured
+    /// are returned in [`Tree::hidden`].
     pub watch: &'a [Handle],
     /// The caller's current tree. A device that can prove that a new capture would be identical may
     /// return [`CaptureResult::Unchanged`].

@@ -161,8 +161,8 @@ pub trait Device: Send + fmt::Debug {
         self.perform(action, cancel).await
     }
 
-    /// Locates the target of an input afterwards, as [`Device::locate`] does, if that is possible
-    /// without reading the whole app. `performed` is the ticket of the input.
+    /// Locates the target of an input that was performed, as [`Device::locate`] does, if that is
+    /// possible without reading the whole app. `performed` is the ticket of the input.
     ///
     /// `None` also means that only a capture can tell. The result need not show that a parent
     /// vanished.
@@ -224,7 +224,7 @@ pub trait Device: Send + fmt::Debug {
         None
     }
 
-    /// Returns the facet that closes popups that a press opened.
+    /// Returns the facet for closing popups that a press opened.
     fn popups(&mut self) -> Option<&mut dyn Popups> {
         None
     }

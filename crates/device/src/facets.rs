@@ -27,8 +27,8 @@ pub use script::{Script, ScriptValue};
 pub use tabs::{EndedTab, TabEndReason, TabEntry, Tabs};
 pub use traffic::{Download, DownloadState, NetworkRequest, RequestEnd, Traffic, describe_request};
 
-/// Generates the methods of [`Device`](crate::Device) that return the facets that the device itself
-/// implements, or, with `in field`, a field of it.
+/// Generates the methods of [`Device`](crate::Device) that return its facets: the device itself or,
+/// with `in field`, one of its fields.
 #[macro_export]
 macro_rules! own_facets {
     (in $field:ident: $($name:ident: $facet:ident),* $(,)?) => {

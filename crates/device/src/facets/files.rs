@@ -19,7 +19,7 @@ pub struct FileInput {
     pub one_by_one: Option<String>,
     /// Whether the input accepts a folder.
     pub directory: bool,
-    /// The accepted extensions and media types, separated by commas (HTML 4.10.5.3.7); empty for
+    /// The accepted extensions and media types, separated by commas (HTML 4.10.5.1.17); empty for
     /// any file.
     pub accept: String,
     /// The files that the input already has.

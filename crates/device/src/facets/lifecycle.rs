@@ -30,7 +30,7 @@ pub trait Lifecycle: Send {
     /// was last read and has become quiet.
     ///
     /// Never returns if the device does not read ahead or has no need to. Called while no command
-    /// holds the session, and dropped as soon as one arrives.
+    /// holds the session, and dropped as soon as a command requests the session.
     async fn idle_for_readahead(&mut self) {
         std::future::pending().await
     }

@@ -34,8 +34,8 @@ pub trait Script: Send {
     /// errors of `capture`.
     async fn evaluate(&mut self, expression: &str, timeout: Duration) -> Result<Option<ScriptValue>>;
 
-    /// Returns the addresses of all elements that a CSS selector matches, for `css=` terms. The
-    /// addresses are those of the last capture.
+    /// Returns the handles of all elements that a CSS selector matches, for `css=` terms. If the
+    /// identity grade is `None`, they are those of the last capture.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED` if there is no CSS, and `INVALID_ARGS` for a malformed selector.
