@@ -341,13 +341,14 @@ pub(crate) fn protocol_violation() -> Error {
     Error::new(ErrorCode::ProtocolMismatch, "the daemon's response has neither a result nor an error")
 }
 
-/// Returns the notification in a line that is not an answer.
+/// Returns the `begun` notification in a line, if the line is one.
 pub(crate) fn begun_of(line: &[u8]) -> Option<Begun> {
     let notice: Message<Begun> = serde_json::from_slice(line).ok()?;
     (notice.method == method::BEGUN).then_some(notice.params)
 }
 
-/// Returns the details of a call without an answer. `begun` is the id of its command in the log.
+/// Returns the error details for a call without an answer. `begun` is the id of its command in the
+/// log.
 fn outcome_unknown(begun: Option<&Value>) -> Value {
     match begun {
         Some(cmd_id) => json!({ "cmdId": cmd_id, "outcomeUnknown": true }),

@@ -36,8 +36,8 @@ pub trait Client: Send + Sync {
     /// client.
     fn parallel_client(self: Arc<Self>) -> Arc<dyn Client>;
 
-    /// Ends a session no later than this client, even if the client crashes. A host in this process
-    /// needs no binding.
+    /// Binds a session to this client: the session ends no later than the client, even if the
+    /// client crashes. A host in this process needs no binding.
     async fn bind(&self, _session: &str) {}
 }
 

@@ -36,7 +36,7 @@ impl Deliveries {
         }
     }
 
-    /// Notes that a response to an agent was written, or that its client was gone.
+    /// Notes that a response to an agent was written, or that the client was gone.
     pub(crate) fn end(&self, coordinator: &Coordinator, call: &str, agent: AgentId, written: bool) {
         let mut pending = self.0.lock();
         if !written {

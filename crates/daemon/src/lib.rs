@@ -109,8 +109,8 @@ struct BoundDaemon {
     _lock: LockGuard,
 }
 
-/// Takes the state directory and listens in it. Returns `None` if another daemon already listens
-/// there.
+/// Locks the state directory and listens on its socket. Returns `None` if another daemon already
+/// listens on that socket.
 fn become_daemon(state_dir: &Path) -> Result<Option<BoundDaemon>> {
     let state_dir = StateDir::open(state_dir)?;
     // Only this user can access the files made from here on.
@@ -130,7 +130,7 @@ fn become_daemon(state_dir: &Path) -> Result<Option<BoundDaemon>> {
         return if is_served() { Ok(None) } else { Err(busy(&state_dir)) };
     };
     log::redirect(&state_dir.log())?;
-    // Whatever a client relies on is checked and on disk before one can connect.
+    // Everything that a client relies on is checked and on disk before a client can connect.
     let epoch = start::prepare(&state_dir)?;
     let listener = listen(state_dir.socket())?;
     start::write_hint(&state_dir, epoch)?;
@@ -139,7 +139,8 @@ fn become_daemon(state_dir: &Path) -> Result<Option<BoundDaemon>> {
     Ok(Some(BoundDaemon { state_dir, listener, epoch, _lock: lock }))
 }
 
-/// Returns the error for a state directory whose lock stays taken while nobody listens there.
+/// Returns the error for a state directory whose lock stays taken while nobody listens on its
+/// socket.
 fn busy(state_dir: &StateDir) -> Error {
     let message = format!(
         "another daemon holds `{}` and has not accepted connections for {} s",

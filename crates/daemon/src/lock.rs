@@ -40,8 +40,8 @@ impl Lock {
         }
     }
 
-    /// Waits for the lock and takes it. Returns `None` once `until` has passed, or as soon as the
-    /// lock is held and `gives_up` returns true.
+    /// Waits for the lock and takes it. Returns `None` once `until` has passed, or as soon as
+    /// `gives_up` returns true while another process holds the lock.
     pub(crate) fn take_until(self, until: Instant, gives_up: impl Fn() -> bool) -> Result<Option<LockGuard>> {
         let mut lock = self;
         loop {

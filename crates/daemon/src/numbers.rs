@@ -51,7 +51,7 @@ struct NameNumbers {
     end: Option<u32>,
 }
 
-/// The content of a file.
+/// The content of the file of a session name.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Reserved {

@@ -79,7 +79,7 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
     peer.wait_until_answered().await;
     peer.gone.cancel();
     let connections = std::mem::take(&mut *peer.connections.lock());
-    // A daemon that shuts down leaves its clients connected to the next one.
+    // On shutdown, the links of the connections stay, for the next daemon.
     if !peer.daemon.shutdown.is_cancelled() {
         connections.iter().for_each(|connection| peer.daemon.agents.disconnect(connection));
     }

@@ -155,7 +155,7 @@ impl Daemon {
             tracing::info!("cleaned up after a killed daemon: {done}");
         }
         let coordinator = self.coordinator.clone();
-        // Runs detached: a session that a client names before that is loaded on demand.
+        // Runs detached: a session that a client names meanwhile is loaded on demand.
         drop(tokio::task::spawn_blocking(move || match stickpin_coordinator::resume(&coordinator) {
             Ok(loaded) => tracing::debug!("loaded {loaded} sessions of the previous daemon"),
             Err(e) => tracing::warn!("the sessions of the previous daemon could not be loaded: {e}"),

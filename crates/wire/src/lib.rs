@@ -1,9 +1,9 @@
 //! The protocol between a front end and a daemon: newline-delimited JSON-RPC 2.0 over a Unix
 //! socket.
 //!
-//! [`rpc`] defines the messages (`hello`, `call`, `cancel`, `status`, `stop`). [`Frames`] splits a
-//! byte stream into them. [`StateDir`] finds the socket of a state directory's daemon. The crate
-//! does not know what a command means; it neither connects nor serves.
+//! [`rpc`] defines the messages (`hello`, `call`, `cancel` and others). [`Frames`] splits a byte
+//! stream into them. [`StateDir`] finds the socket of a state directory's daemon. The crate does
+//! not know what a command means; it neither connects nor serves.
 //!
 //! ```
 //! use stickpin_wire::{Frame, Frames, encode, rpc::Message};

@@ -277,7 +277,8 @@ pub struct Acknowledge {
     pub id: Value,
 }
 
-/// Binds a session to the connection: it is closed when the connection ends for any reason.
+/// Binds a session to the connection: the session is closed when the connection ends for any
+/// reason.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Bind {
