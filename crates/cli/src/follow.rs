@@ -132,8 +132,8 @@ impl Cursor {
 }
 
 /// Prints the entries from a reader until there are no more, or until a signal. Stores in `cursor`
-/// the entry after which to continue. A signal before the first answer waits for that answer; a
-/// second one does not.
+/// the entry after which to continue. After a signal before the first answer, still waits for that
+/// answer, unless the caller gave the position or a second signal arrives.
 async fn print_until_signalled(
     reader: Reader,
     json: bool,

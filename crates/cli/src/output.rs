@@ -44,8 +44,9 @@ impl<'a> Streams<'a> {
         self.colors = colors;
     }
 
-    /// Flushes stdout and returns the exit code. An answer that a full disk lost is a failure even
-    /// if the command succeeded. A reader that has closed the pipe (`| head`) is not.
+    /// Flushes stdout and returns the exit code. An answer that could not be written, for example
+    /// to a full disk, is a failure even if the command succeeded. A reader that has closed the
+    /// pipe (`| head`) is not.
     #[must_use]
     pub fn finish(mut self, code: u8) -> u8 {
         let flushed = self.out.flush();

@@ -1,5 +1,5 @@
-//! Progress of client commands on stderr: bars on a terminal. Elsewhere, as in CI, the lines that
-//! stay, and, from time to time, the current step.
+//! Progress of client commands on stderr: bars on a terminal; elsewhere, as in CI, the lines that
+//! stay and, from time to time, the current step.
 
 use crate::env::Env;
 use crate::output::Streams;

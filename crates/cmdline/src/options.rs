@@ -90,7 +90,7 @@ pub(crate) fn args(taken: impl Fn(&str) -> bool) -> impl Iterator<Item = Arg> {
 /// The clap id of the option that follows a command.
 const FOLLOW: &str = "--follow";
 
-/// Returns the option that follows a command. A front end repeats the command for it.
+/// Returns the option that follows a command: a front end then repeats the command.
 pub(crate) fn follow(how: Follow) -> Arg {
     let help = "Print entries as they arrive until you end the command, with --json one object per line; the last line on stderr is `cursor_seq=N`";
     Arg::new(FOLLOW)

@@ -46,7 +46,8 @@ impl Connection {
         }
     }
 
-    /// Returns the turn of a session that the client was granted. Its actions expect that turn.
+    /// Returns the turn that the client was granted in a session. The client's actions expect that
+    /// turn.
     pub(crate) fn expected_turn(&self, state_dir: &Path, session: &str) -> Option<u64> {
         lock(&self.turns).get(&(state_dir.to_owned(), session.to_owned())).copied()
     }

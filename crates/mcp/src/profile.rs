@@ -84,5 +84,5 @@ pub(crate) const SLIM: &str = "stickpin";
 
 pub(crate) const SLIM_ABOUT: &str = include_str!("../text/slim.md").trim_ascii_end();
 
-/// Sent to every client once, when it connects.
+/// The instructions that every client gets once, when it connects.
 pub(crate) const INSTRUCTIONS: &str = include_str!("../text/instructions.md").trim_ascii_end();

@@ -33,8 +33,9 @@ use tokio::sync::mpsc::{UnboundedReceiver, unbounded_channel};
 /// The interval of progress notifications for a client that requested them.
 const PROGRESS_INTERVAL: Duration = Duration::from_secs(1);
 
-/// Limits for the texts that are kept from a request's metadata: bytes of each, and their number.
+/// The maximum length of a text that is kept from a request's metadata, and of its name, in bytes.
 const MAX_ID: usize = 256;
+/// The maximum number of texts that are kept from a request's metadata.
 const MAX_TEXTS: usize = 16;
 
 /// Timeout for a client to list its roots.
@@ -145,7 +146,7 @@ pub(crate) struct Server {
     _presence: Arc<Presence>,
 }
 
-/// A connected client. Dropping it closes its own session.
+/// A connected client. Dropping this value closes the client's own session.
 struct Presence {
     shared: Arc<Shared>,
     connection: Arc<Connection>,

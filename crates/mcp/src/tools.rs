@@ -38,7 +38,7 @@ impl Tool {
     }
 }
 
-/// No client commands: only those of the registry.
+/// An empty list of client commands: only the commands of the registry are served.
 pub(crate) const NO_CLIENT_COMMANDS: ClientCommands = &[];
 
 /// Returns the names of all tools, to suggest the nearest one.
@@ -204,7 +204,7 @@ pub(crate) fn is_listable(field: &Field) -> bool {
     field.nested_targets != Some(NestedTargets::StepsFile)
 }
 
-/// Returns the first argument of an input that is not accepted.
+/// Returns the first field that has a value in an input although it must not be an argument.
 pub(crate) fn find_unlistable<'f>(
     definition: &'f CommandDefinition,
     input: &Map<String, Value>,

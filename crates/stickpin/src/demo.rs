@@ -66,7 +66,7 @@ async fn show(streams: &mut Streams<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns what a command line prints on stderr.
+/// Returns the warning of a response, as a command line prints it on stderr.
 fn said_beside(response: &Response) -> String {
     response.warning.as_ref().map(|warning| format!("\nwarning: {warning}")).unwrap_or_default()
 }

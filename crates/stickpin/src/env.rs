@@ -256,7 +256,7 @@ fn private(all: &[(OsString, OsString)]) -> Vec<OsString> {
 /// apps inherit a daemon's environment, and every program of this user can read it.
 ///
 /// # Errors
-/// Returns the error if the restart fails; on success it does not return.
+/// Returns the error if the restart fails. A successful restart does not return.
 pub(crate) fn forget_secrets() -> std::io::Result<()> {
     let private = private(&env::vars_os().collect::<Vec<_>>());
     if private.is_empty() {
