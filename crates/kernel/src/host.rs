@@ -99,8 +99,8 @@ pub(crate) struct HostInner {
     slots: Mutex<IndexMap<String, Arc<SessionSlot>>>,
     endings: Mutex<IndexMap<String, Error>>,
     pub(crate) running: AtomicUsize,
-    /// Held from the moment when `open` checks that no other session has the app until its own
-    /// session is recorded.
+    /// Held from the moment when `open` checks that no other session has the app until the log of
+    /// its own session states that it does.
     pub(crate) opening: Mutex<()>,
     /// Keeps the logs of recorded sessions if the configuration has no coordinator. Opened when the
     /// first recording begins or is read.

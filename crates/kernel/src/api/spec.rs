@@ -33,8 +33,8 @@ pub struct Spec {
     pub writes: bool,
     /// Whether a recording includes the command. Commands about the session itself are excluded.
     pub recorded: bool,
-    /// Whether the session log records the command. A command that is not logged leaves no trace for
-    /// other callers either: notices of the app stay for the next command.
+    /// Whether the session log records the command. A command that is not logged leaves no trace
+    /// for other callers either: notices of the app stay for the next command.
     pub logged: bool,
     /// Whether the command is an assertion: a recording keeps an assertion that held, although it
     /// only reads.

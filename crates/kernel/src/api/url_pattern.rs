@@ -1,9 +1,9 @@
-//! URL patterns for `wait url` and `wait request`.
+//! Patterns of URLs for `wait url` and `wait request`, and of file names for `wait download`.
 
 /// A URL pattern: a substring, or with `*` a glob.
 ///
-/// Without `*`, the URL must contain the text. `*` stands for any characters, and such a pattern
-/// must match the whole URL. A pattern that begins with `/` must match the URL from its path on.
+/// Without `*`, the URL must contain the text. `*` stands for any characters. A pattern with `*`
+/// must match the whole URL or, if the pattern begins with `/`, the URL from its path on.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct UrlPattern(String);
 

@@ -48,7 +48,7 @@ fn text(tree: &Tree) -> String {
 #[derive(Debug)]
 pub(crate) struct CommandRedactor {
     pub(crate) secrets: Vec<Secret>,
-    /// The arguments that are typed into a field that may hide them.
+    /// The names of the arguments whose text may be typed into a field that hides it.
     pub(crate) typed: Vec<String>,
 }
 

@@ -20,7 +20,7 @@ const CLOSE_TIMEOUT: Duration = Duration::from_secs(5);
 /// An open session, owned by its task and lent to one command at a time.
 #[derive(Debug)]
 pub(crate) struct OpenSession {
-    /// The argument of `open`, as typed.
+    /// The argument of `open`; for a file, its absolute path.
     pub(crate) what: String,
     pub(crate) device: Box<dyn Device>,
     pub(crate) session: Session,
@@ -81,7 +81,7 @@ impl OpenSession {
     }
 
     /// Has the device read the app ahead of the next command. The result is not stored here; the
-    /// next command uses it only if it is still proven.
+    /// next command uses it only if the device can prove that nothing has changed since.
     pub(crate) async fn read_ahead(&mut self) {
         let watch = self.session.watched_handles();
         if let Some(life) = self.device.lifecycle() {

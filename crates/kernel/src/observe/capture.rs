@@ -86,7 +86,7 @@ async fn capture_and_store(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
 }
 
 /// Captures the whole UI, which the device may compare with the stored tree. Returns the tree, and
-/// whether it differs from the stored one. Stores nothing.
+/// whether it is a new one rather than the stored one. Stores nothing.
 ///
 /// # Errors
 /// Returns errors from the device.
@@ -154,7 +154,7 @@ fn note_issued(cx: &mut Cx, refs: Result<Vec<Ref>, NumberError>) -> Result<Vec<R
     Ok(refs)
 }
 
-/// Returns the meaning of a node of the stored tree, as it would be issued now.
+/// Returns the meaning with which a ref for a node would be issued now.
 ///
 /// # Errors
 /// Returns `SESSION_NOT_FOUND` when nothing is open.

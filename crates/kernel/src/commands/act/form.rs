@@ -59,7 +59,7 @@ text_schema!(Assignment, "x-targets" = "assignment");
 pub struct FormOutput {
     /// The outcome for each field, in order.
     pub fields: Vec<ActionOutput>,
-    /// The outcome of the submission, or of the last field.
+    /// The outcome of the submission, or of all fields together.
     #[serde(flatten)]
     pub last: ActionOutput,
 }
@@ -96,7 +96,7 @@ impl Command for Form {
             });
         }
         let submit = match &self.submit {
-            // Do not check whether it is enabled, because filling the fields may enable it.
+            // Do not check whether this element is enabled: filling the fields may enable it.
             Some(submit @ (Target::Ref(_) | Target::Selector(_))) => {
                 let found = locate::locate_target(cx, submit, opts).await?;
                 Some(locate::pin_selector_to_ref(cx, submit, &found)?)

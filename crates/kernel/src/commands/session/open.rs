@@ -316,8 +316,8 @@ impl Open {
     /// limit, an app that takes longer is ended. `given` are the arguments as the caller gave them.
     ///
     /// # Errors
-    /// Returns `DEVICE_IN_USE` if another session has the app or the profile, and errors from the
-    /// log and the device.
+    /// Returns `DEVICE_IN_USE` if another session has the app or the profile, `RESTORE_TIMEOUT`
+    /// after the limit, and errors from the log and the device.
     pub(super) async fn launch(
         &self,
         cx: &mut Cx,

@@ -66,7 +66,7 @@ pub struct RecordStartOutput {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordStopOutput {
-    /// The path of the script; `None` if it was discarded or if scripts were repaired.
+    /// The path of the script; `None` if the recording was discarded or repaired other scripts.
     pub path: Option<PathBuf>,
     /// The number of steps.
     pub steps: usize,
@@ -190,7 +190,7 @@ fn utf8(path: &Path) -> Result<String> {
     })
 }
 
-/// Returns the recording in the log of the session, if the session has a log.
+/// Returns the log of the session for recordings, if the session has a log.
 fn recording_log(cx: &Cx) -> Result<Option<RecordingLog>> {
     cx.host.recording_log(cx.session_name())
 }

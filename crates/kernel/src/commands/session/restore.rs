@@ -82,7 +82,7 @@ impl Command for SessionRestore {
     }
 }
 
-/// Reopens the app of a session, unless the app responds. Returns the opened app, and what was
+/// Reopens the app of a session, unless the app is still open. Returns the opened app, and what was
 /// lost.
 async fn restore(
     cx: &mut Cx,
@@ -127,7 +127,7 @@ async fn restore(
     Ok((Some(opened), lost))
 }
 
-/// Navigates to the last address of the app, if the device has addresses.
+/// Navigates to the last address of the app, if the device can navigate.
 async fn go_back(cx: &mut Cx, address: &str) -> Result<()> {
     if !cx.device()?.capabilities().contains(&Capability::Navigate) || page(cx).await?.url == address {
         return Ok(());
@@ -136,7 +136,7 @@ async fn go_back(cx: &mut Cx, address: &str) -> Result<()> {
     navigation::navigate(cx, &to, LeavePolicy::Discard, super::open::READY_TIMEOUT).await.map(drop)
 }
 
-/// Returns whether the app of the session is open and responds.
+/// Returns whether the app of the session is open. An app that responds slowly counts as open.
 async fn is_live(cx: &mut Cx) -> bool {
     let Ok(live) = cx.open_session() else { return false };
     if live.lost || live.exit_reason().await.is_some() {

@@ -251,7 +251,7 @@ impl Command for SessionShow {
     }
 }
 
-/// Refuses an agent that is not a member of the session or of a parent or peer of it.
+/// Refuses an agent that is not a member of the session or of one of its parents or peers.
 fn require_visible(listed: &ListedSession, who: &Participant) -> Result<()> {
     if who.is_person() || listed.visibility != Visibility::Host || listed.state == ListedState::Missing {
         return Ok(());

@@ -10,7 +10,7 @@ use stickpin_session::log::{Arguments, StartReason};
 use stickpin_session::turn::{BaseScope, Liveness, Now, Policy};
 
 impl HostInner {
-    /// Returns the recording of a session; `None` for a session without a log.
+    /// Returns the log of a session for recordings; `None` for a session without a log.
     ///
     /// # Errors
     /// Returns errors from the log.
@@ -27,7 +27,7 @@ impl HostInner {
         }
     }
 
-    /// Returns the recording of a session, which gets a log if it has none.
+    /// Returns the log of a session for recordings, and creates it if there is none.
     ///
     /// # Errors
     /// Returns errors from the log.

@@ -41,7 +41,7 @@ impl Shot {
 }
 
 /// Takes a picture, and reads the app before and after it. Returns the later tree with the elements
-/// that are the same in both trees. Tries once more if they moved meanwhile.
+/// that neither changed nor moved meanwhile. Tries once more if any did.
 ///
 /// No command waits for the picture: it is taken while the session is free for others.
 pub(super) async fn take(
