@@ -269,8 +269,8 @@ impl SocketClient {
 }
 
 impl Link {
-    /// Writes a message. A call counts only once its whole line is written: until then the daemon
-    /// has not begun it.
+    /// Writes a message. A call counts as sent only once its whole line is written: until then the
+    /// daemon has not begun it.
     async fn write<P: Serialize>(&mut self, message: &Message<P>) -> Result<(), CallError> {
         match timeout(ANSWER_ALLOWANCE, self.write.write_all(&encode(message))).await {
             Ok(Ok(())) => Ok(()),

@@ -47,7 +47,7 @@ impl Agents {
     /// Reads the directory of agents. The next calls recreate unreadable records.
     ///
     /// # Errors
-    /// Returns `IO` or `STORAGE_FULL` when the folder or the id of the host cannot be written.
+    /// Returns `IO` or `STORAGE_FULL` when the folder or a file in it cannot be read or written.
     pub fn read(state_dir: &Path) -> Result<Self> {
         let folder = state_dir.join("identity");
         std::fs::create_dir_all(&folder).map_err(|e| io_error("create", &folder, &e))?;

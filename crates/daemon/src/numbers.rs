@@ -71,8 +71,8 @@ impl fmt::Debug for DiskNumbers {
 }
 
 impl DiskNumbers {
-    /// Manages the numbers of a state directory. Reads and writes nothing until the first number is
-    /// needed.
+    /// Creates the source of the numbers of a state directory. Reads and writes nothing until the
+    /// first number is needed.
     #[must_use]
     pub fn new(state_dir: &Path, clock: Clock) -> Arc<Self> {
         Arc::new(Self { dir: state_dir.join("numbers"), clock, returned: Mutex::default() })

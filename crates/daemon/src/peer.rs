@@ -124,7 +124,7 @@ struct Peer {
 }
 
 impl Peer {
-    /// Reads messages until the client disconnects.
+    /// Reads messages until the client stops sending.
     ///
     /// # Errors
     /// Returns the reason why reading stopped before that.
@@ -176,8 +176,8 @@ impl Peer {
         }
     }
 
-    /// Waits until every call is answered or the client has disconnected. A client may close its
-    /// sending side after its last message.
+    /// Waits until every call is answered, the client has disconnected, or the daemon shuts down. A
+    /// client may close its sending side after its last message.
     async fn wait_until_answered(&self) {
         tokio::select! {
             _ = self.free.acquire_many(MAX_CALLS) => {}

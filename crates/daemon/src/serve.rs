@@ -47,8 +47,8 @@ pub(crate) struct Daemon {
     pub(crate) is_forced: AtomicBool,
 }
 
-/// Serves until the daemon is asked to shut down, then closes all sessions. `epoch` counts the
-/// start in the state directory.
+/// Serves until the daemon is asked to shut down or has been idle for long enough, then closes all
+/// sessions. `epoch` is the number of this start in the state directory.
 pub(crate) async fn serve(
     options: &Options,
     (state_dir, epoch): (StateDir, u64),

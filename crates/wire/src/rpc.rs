@@ -191,10 +191,11 @@ pub struct Welcome {
 pub enum Verdict {
     /// Calls are served.
     Serve,
-    /// The client is newer and no session is open: this daemon exits, and the client starts another
-    /// one.
+    /// The client is newer and the daemon is not busy: the daemon exits, and the client starts
+    /// another one.
     Replace,
-    /// The versions do not match, and the daemon is busy or newer.
+    /// The protocols do not match and the daemon is busy or newer, or the client means the daemon
+    /// of another state directory.
     #[default]
     Refuse,
 }
