@@ -10,7 +10,7 @@ use stickpin_wire::fingerprint;
 /// characters; the digits and the hyphen take five.
 const MAX_FOLDER_CHARS: usize = 40;
 
-/// Returns the caller in `cwd`. A named client has its own session in addition to the project's.
+/// Returns the caller in `cwd`. A named client has its own session instead of the project's.
 #[must_use]
 pub fn caller(cwd: &Path, home: Option<&Path>, client: Option<&str>) -> Caller {
     let root = project_root(cwd);

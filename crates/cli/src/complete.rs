@@ -85,7 +85,8 @@ pub(crate) const APPS: &str = "apps";
 /// Argument of `complete` for the names of sessions.
 pub(crate) const SESSIONS: &str = "sessions";
 
-/// Completes sessions after `--session` and apps after `open`, before the generated values.
+/// The script that completes sessions after `--session` and apps after `open`, before the generated
+/// values.
 const BASH: &str = include_str!("../completions/values.bash");
 
 const ZSH_APPS: &str = "{compadd -- ${(f)\"$(stickpin complete apps 2>/dev/null)\"}; _files}";
@@ -105,7 +106,8 @@ pub(crate) fn sessions(state_dir: &StateDir) -> Result<Vec<String>> {
     }
 }
 
-/// Completes the words after a command, which the generator for fish leaves out.
+/// Returns the line that completes the words after a command, which the generator for fish leaves
+/// out.
 fn fish_words(command: &str, others: &[FrontEndCommand]) -> String {
     let words = Vec::from_iter(help_words(command, others)).join(" ");
     format!("complete -c stickpin -n '__fish_seen_subcommand_from {command}' -f -a '{words}'\n")

@@ -59,7 +59,7 @@ impl ActiveSessions {
         lock(&self.sessions).remove(session);
     }
 
-    /// Removes and returns the sessions without a connection for at least `limit`.
+    /// Removes and returns the sessions that have had no connection for at least `limit`.
     fn take_disconnected(&self, limit: Duration) -> Vec<String> {
         let is_expired =
             |seen: &SessionActivity| seen.open_requests == 0 && seen.last_request_end.elapsed() >= limit;

@@ -38,8 +38,8 @@ const ARGUMENT_ALIASES: &[(&str, &str)] = &[
 pub(crate) struct GroupKey {
     /// The argument that selects a command of the group.
     pub(crate) name: &'static str,
-    /// The word for the command after which the group is named; `None` if that command has an
-    /// argument of this name.
+    /// The word for the command after which the group is named; `None` if that command itself has
+    /// an argument with the name of the key.
     pub(crate) default_word: Option<&'static str>,
 }
 

@@ -279,8 +279,8 @@ fn unknown_tool(name: &str, client_commands: ClientCommands) -> Error {
     Error::invalid_args(format!("there is no tool {}", quote(name))).hint(hint)
 }
 
-/// Sends the request and returns the response, with the state directory if the command got that
-/// far.
+/// Runs a command on the daemon or in this process. Returns the response, with the state directory
+/// if the command got that far.
 async fn run_invocation(
     shared: &Shared,
     connection: &Connection,

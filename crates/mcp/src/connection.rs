@@ -26,8 +26,8 @@ pub(crate) struct Connection {
     pub(crate) log_level: Mutex<Option<LoggingLevel>>,
     /// The client's roots; `None` until they were requested, and empty if it has none.
     pub(crate) roots: Mutex<Option<Vec<PathBuf>>>,
-    /// State directories in which the client used its own session, which is closed when it
-    /// disconnects.
+    /// State directories in which the client used its own session. The session is closed when the
+    /// client disconnects.
     pub(crate) own_session_dirs: Mutex<BTreeSet<PathBuf>>,
     /// The turns that the client was granted and did not give up, by state directory and session.
     turns: Mutex<BTreeMap<(PathBuf, String), u64>>,

@@ -251,7 +251,7 @@ impl RequestGate {
     }
 }
 
-/// The content type of every body.
+/// The content type of messages.
 const JSON: &[u8] = b"application/json";
 
 /// Returns the name of the client session.
@@ -259,7 +259,8 @@ fn session(headers: &HeaderMap) -> Option<String> {
     headers.get("mcp-session-id")?.to_str().ok().map(str::to_owned)
 }
 
-/// Reads the whole body of a request, and rejects one that is not JSON where JSON is required.
+/// Reads the whole body of a request. Rejects a message whose content type is JSON but whose body
+/// is not.
 async fn read_body(
     request: Request<Incoming>,
     bodies: &Semaphore,

@@ -49,8 +49,8 @@ pub enum Shown {
 }
 
 impl Pins {
-    /// Returns the target with its pin, if it is a plain ref that this client was given. Other
-    /// targets are unchanged.
+    /// Returns the target with its pin, if it is a plain ref that this client was given. Returns
+    /// `None` for any other target, which is sent unchanged.
     #[must_use]
     pub fn pin(&self, state_dir: &Path, session: &str, target: &str) -> Option<String> {
         let token: RefToken = target.parse().ok()?;

@@ -198,13 +198,13 @@ fn common_properties(scoped: bool) -> &'static [(&'static str, &'static str)] {
     if scoped { COMMON } else { &COMMON[..1] }
 }
 
-/// Returns whether a field may be an argument. A file of steps may not: its content would be
-/// neither checked nor pinned.
+/// Returns whether a field may be an argument of a tool. A file of steps may not: its content would
+/// be neither checked nor pinned.
 pub(crate) fn is_listable(field: &Field) -> bool {
     field.nested_targets != Some(NestedTargets::StepsFile)
 }
 
-/// Returns the first field that has a value in an input although it must not be an argument.
+/// Returns the first field with a value in an input that must not be an argument of a tool.
 pub(crate) fn find_unlistable<'f>(
     definition: &'f CommandDefinition,
     input: &Map<String, Value>,
