@@ -17,7 +17,7 @@ pub(crate) const LIMIT: usize = 64 * 1024;
 /// The name of the file in the blob folder that lists the blobs of stored trees.
 const TREES: &str = "trees";
 
-/// The blobs of one session, for a writer that does not hold its log. Cheap to clone.
+/// The blobs of one session, for a writer that does not hold the session's log. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct Blobs {
     files: Arc<dyn Files>,

@@ -18,7 +18,7 @@ pub enum Phase {
 }
 
 impl Phase {
-    /// Returns the name of the phase in the details of an error.
+    /// Returns the name of the phase for the details of an error.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -93,7 +93,7 @@ pub enum StoreError {
         /// The reason.
         reason: String,
     },
-    /// There is no metadata.
+    /// There is no session of this name: its metadata or its log is missing.
     #[error("there is no session `{0}`")]
     Missing(String),
     /// The session already exists.
@@ -116,10 +116,10 @@ pub enum StoreError {
     Gap {
         /// The session.
         session: String,
-        /// The position of the gap.
+        /// Why a record does not follow the previous one.
         fault: FoldFault,
     },
-    /// The line is not damaged or does not exist.
+    /// The line is not the first damaged line of the log, or does not exist.
     #[error("line {line} of `{}` is not damaged", path.display())]
     NotDamaged {
         /// The segment.

@@ -116,7 +116,7 @@ impl Files for DiskFiles {
 
     fn list(&self, dir: &Path) -> io::Result<Vec<String>> {
         let names = fs::read_dir(dir)?.map(|entry| Ok(entry?.file_name()));
-        // All file names of this crate are ASCII, so any other name is skipped.
+        // All file names of this crate are ASCII, so a name that is not UTF-8 is skipped.
         names.filter_map(|name| name.map(|name| name.into_string().ok()).transpose()).collect()
     }
 

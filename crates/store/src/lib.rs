@@ -44,7 +44,7 @@
 //! };
 //! let mut log = SessionLog::create(&store, "shop", "6f1c", start, &Origin::daemon(now))?;
 //!
-//! // The beginning is in the log before the device is touched, the end after it.
+//! // The beginning is in the log before the device is touched; the end is recorded afterwards.
 //! let me = Origin::agent(now, AgentId::new("codex:d4bc2492"), Via::Cli);
 //! let given = json!({"ref": "@e12", "text": "Zoë"});
 //! let args = Arguments::new(given.as_object().unwrap(), &NoSecrets);
@@ -65,7 +65,7 @@
 //! };
 //! assert_eq!(log.end(&me, id, outcome)?, 3);
 //!
-//! // The daemon dies in the middle of the next one.
+//! // The daemon dies in the middle of the next command.
 //! log.begin(&me, command)?;
 //! drop(log);
 //! let opened = SessionLog::open(&store, "shop", now)?;

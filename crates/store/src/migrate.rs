@@ -33,9 +33,9 @@ impl Store {
     /// session must not be open.
     ///
     /// # Errors
-    /// Returns `LOG_VERSION_UNSUPPORTED` for a newer version and for one without a converter, and
-    /// `LOG_CORRUPT` for a damaged line; nothing is then changed. Also returns errors of the file
-    /// system, after which the migration can be repeated.
+    /// Returns [`StoreError::Version`] for a newer version and for a version without a converter,
+    /// and [`StoreError::Corrupt`] for a damaged line; nothing is then changed. Also returns errors
+    /// of the file system, after which the migration can be repeated.
     pub fn migrate(&self, name: &str) -> Result<Migrated> {
         self.migrate_by(name, CONVERTERS)
     }

@@ -11,7 +11,7 @@ impl Store {
     /// segments. Also works while a [`crate::SessionLog`] is open for the session.
     ///
     /// # Errors
-    /// Returns `LOG_CORRUPT` with the line and the phase. Damage is never skipped.
+    /// Returns [`StoreError::Corrupt`] with the line and the phase. Damage is never skipped.
     pub fn records_after(&self, name: &str, after: u64, limit: usize, phase: Phase) -> Result<Vec<Record>> {
         let mut found = Vec::new();
         if limit > 0 {

@@ -54,7 +54,8 @@ fn parse(path: &Path, name: &str, bytes: &[u8]) -> Result<SessionMeta> {
     let corrupt = |reason: String| StoreError::MetaCorrupt { path: path.to_path_buf(), reason };
     let other_version = |v: u64| v != u64::from(SessionMeta::VERSION);
     let version = |version| StoreError::Version { path: path.to_path_buf(), version };
-    // Another version may have other fields, so only the version is read from unreadable metadata.
+    // Another version may have other fields, so only the version is read from metadata that cannot
+    // be parsed.
     let meta: SessionMeta =
         serde_json::from_slice(bytes).map_err(|e| match serde_json::from_slice(bytes) {
             Ok(Head { v }) if other_version(v) => version(v),
@@ -104,7 +105,7 @@ pub(crate) fn promote_previous(files: &dyn Files, dir: &SessionDir) -> Result<()
     renamed().map_err(|e| StoreError::io("repair", &dir.meta(), e))
 }
 
-/// Removes files that a crash left half-written.
+/// Removes the metadata file that a crash left half-written, if any.
 pub(crate) fn remove_leftovers(files: &dyn Files, dir: &SessionDir) -> Result<()> {
     let new = fresh(&dir.meta());
     absent_is_fine(files.remove(&new)).map_err(|e| StoreError::io("remove", &new, e))

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use stickpin_session::log::{self, Record};
 
 /// Appends records to a segment. Either a record is written completely, with its newline, or the
-/// file is unchanged.
+/// file is unchanged; if neither is certain, [`Refused::broken`] is set.
 #[derive(Debug)]
 pub(crate) struct SegmentWriter {
     pub(crate) number: u32,

@@ -66,7 +66,7 @@ pub enum Amendment {
         /// When the change happened.
         at: Timestamp,
     },
-    /// A later request by a member.
+    /// A new request by a member.
     Seen {
         /// The member.
         agent: AgentId,
@@ -138,8 +138,8 @@ impl SessionLog {
         &self.meta
     }
 
-    /// Returns the reason why the metadata on disk lags behind. Nothing is lost: opening reads the
-    /// rest from the log.
+    /// Returns the reason why the metadata on disk lags behind. Nothing is lost: opening the
+    /// session reads the missing records from the log.
     #[must_use]
     pub fn meta_fault(&self) -> Option<&StoreError> {
         self.meta_fault.as_ref()
@@ -202,8 +202,8 @@ impl SessionLog {
         self.store_meta()
     }
 
-    /// Changes metadata that has no record. The change is stored with the next record or by
-    /// [`Self::renew_lease`]; a change of an anchor is due like a record.
+    /// Changes metadata without a record. The change reaches the disk when the metadata is written
+    /// next; after a change of an anchor, [`Self::maintain`] writes the metadata.
     pub fn amend(&mut self, amendment: Amendment) {
         match amendment {
             Amendment::Turn(turn) => {

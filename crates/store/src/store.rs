@@ -25,7 +25,7 @@ pub struct Stamp {
 }
 
 /// The sessions of a state directory. Only one process may have a store for a directory; clones
-/// share it.
+/// share its state.
 #[derive(Debug, Clone)]
 pub struct Store {
     pub(crate) files: Arc<dyn Files>,

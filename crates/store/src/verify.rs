@@ -23,7 +23,7 @@ impl Store {
     /// Checks the whole log of a session. Changes nothing.
     ///
     /// # Errors
-    /// Returns `LOG_CORRUPT` with the first damaged line.
+    /// Returns [`StoreError::Corrupt`] with the first damaged line.
     pub fn verify(&self, name: &str) -> Result<Verified> {
         let dir = self.dir(name)?;
         let mut verifier = Verifier::default();

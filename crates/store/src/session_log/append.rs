@@ -17,12 +17,12 @@ const RECENT: usize = 1_024;
 
 impl SessionLog {
     /// Appends a record and returns its `seq`. The record is on disk when this function returns,
-    /// except for commands that are not recorded, snapshots, messages and notes, which a power
+    /// except for commands outside a recording, snapshots, messages and notes, which a power
     /// failure within 200 ms can still lose.
     ///
     /// # Errors
     /// Returns an error if the record cannot or must not be written. Nothing is then changed, on
-    /// disk or in memory. `STORAGE_FULL` begins an emergency, in which only records that end
+    /// disk or in memory. [`StoreError::Full`] begins an emergency, in which only records that end
     /// something are accepted.
     pub fn append(&mut self, origin: &Origin, kind: Kind) -> Result<u64> {
         self.flush_ends()?;

@@ -122,7 +122,7 @@ impl SessionLog {
         self.begin_segment(origin, start)
     }
 
-    /// Returns the first record of a segment that changes no value of the metadata.
+    /// Returns the first record of a new segment, with the current values of the metadata.
     pub(super) fn start_of_meta(&self, reason: StartReason) -> SegmentStart {
         let meta = &self.meta;
         SegmentStart {

@@ -25,8 +25,8 @@ impl SessionLog {
     /// crash, and marks the commands that were cut short as interrupted.
     ///
     /// # Errors
-    /// Returns `SESSION_NOT_FOUND`, `LOG_CORRUPT` or `META_CORRUPT`. Nothing is changed in that
-    /// case.
+    /// Returns [`StoreError::Missing`], [`StoreError::Corrupt`] or [`StoreError::MetaCorrupt`],
+    /// among others. The log is not changed in these cases.
     pub fn open(store: &Store, name: &str, now: Timestamp) -> Result<Opened> {
         let dir = store.dir(name)?;
         let (meta, mut diagnostics) = recover::meta(&*store.files, &dir)?;
@@ -105,7 +105,7 @@ impl SessionLog {
         self.meta.recording = self.meta.recording.filter(|recording| recording.first_seq <= seq);
         self.meta.last_command = self.meta.last_command.filter(|command| command.seq() <= seq);
         self.stored_seq = seq;
-        // Use no owner and an unused number, even if this fails before the record is written.
+        // Set no owner and the highest known number first, in case the record cannot be written.
         let turn_id = turn_id.max(self.meta.turn.turn_id);
         self.meta.turn = TurnState { turn_id, ..TurnState::default() };
         self.skip_turn(RepairCause::MetaAhead, now)?;
@@ -119,7 +119,7 @@ impl SessionLog {
             writer.cut_tail()?;
         }
         if self.writer.as_ref().is_some_and(|writer| writer.ended) {
-            // No record may follow `segment_end`, so the next segment begins without one.
+            // No record may follow `segment_end`, so the repair is not recorded.
             return Ok(());
         }
         let repair = LogRepaired {
@@ -157,8 +157,9 @@ impl SessionLog {
     }
 }
 
-/// Returns whether the metadata claims to contain a record, but has another turn. This happens when
-/// an interrupted repair left the old metadata and wrote its own record under the same `seq`.
+/// Returns whether the metadata has a different turn from a record that it claims to contain. This
+/// happens when an interrupted repair left the old metadata and wrote its own record under the
+/// metadata's last `seq`.
 fn contradicts(meta: &SessionMeta, record: &Record) -> bool {
     let turn = &meta.turn;
     record.kind.turn_after().is_some_and(|after| {
