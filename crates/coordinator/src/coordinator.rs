@@ -22,7 +22,7 @@ use stickpin_store::{Diagnostic, DiskFiles, Files, SessionLog, Start, Store, Ver
 use tokio::sync::{Notify, watch};
 
 /// The sessions of a state directory, each with its log, members and turn. Only one process may
-/// have a coordinator for a directory; clones share it.
+/// have a coordinator for a directory; clones share its state.
 #[derive(Debug, Clone)]
 pub struct Coordinator {
     store: Store,
@@ -289,13 +289,14 @@ impl Coordinator {
     }
 
     /// Records that the responses to an agent were delivered. Returns the sessions whose turn was
-    /// granted by one of them.
+    /// granted by one of these responses.
     pub fn confirm_delivery(&self, agent: &AgentId) -> Vec<String> {
         let granted = self.in_use().into_iter().filter(|session| session.confirm_delivery(agent));
         granted.map(|session| session.name().to_owned()).collect()
     }
 
-    /// Checks every record of the log of a session. Damage stops a session that is in use.
+    /// Checks every record of the log of a session. If the session is in use, damage makes its log
+    /// read-only.
     ///
     /// # Errors
     /// Returns `LOG_CORRUPT` for a record that cannot be read.

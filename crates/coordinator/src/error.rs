@@ -47,7 +47,7 @@ fn repair_hint(segment: &Path, line: u64) -> String {
     )
 }
 
-/// Describes a turn, in the details of an error.
+/// Describes a turn for the details of an error.
 fn turn_details(turn: &TurnState, now: &Now) -> Value {
     let mut about = json!({ "turnId": turn.turn_id, "state": turn.state });
     let leased = turn.lease.as_ref().map(|lease| now.display_lease(lease));

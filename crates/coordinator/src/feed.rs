@@ -79,7 +79,7 @@ pub enum Audience {
 /// The groups of records that are requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Breadth {
-    /// Members, turns, messages, notes, delegation, and events of the host and the log.
+    /// Members, turns, messages, notes, delegation, starts of the daemon, and repairs of the log.
     #[default]
     People,
     /// Commands and snapshots as well.
@@ -102,8 +102,8 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Returns the selected events of a record: usually one, and a second one for the agent to
-    /// which a reservation was passed on.
+    /// Returns the selected events of a record: at most one, and another one for the agent to which
+    /// a reservation was passed on.
     pub(crate) fn events(&self, session: &str, session_uid: &str, record: &Record) -> Vec<Event> {
         let event = self.wants_kind(record.kind.name()).then(|| event(session, session_uid, record));
         let passed_on = following_assignment(session, session_uid, record);
@@ -179,8 +179,8 @@ fn event(session: &str, session_uid: &str, record: &Record) -> Event {
     }
 }
 
-/// Creates the event for the agent that a turn was passed on to because another agent left or did
-/// not claim it in time.
+/// Creates the event for the agent that a turn was passed on to because another agent left, was
+/// removed, or did not claim the turn in time.
 fn following_assignment(session: &str, session_uid: &str, record: &Record) -> Option<Event> {
     let after = match &record.kind {
         Kind::ReservationExpired(expired) => Some(&expired.turn_after),

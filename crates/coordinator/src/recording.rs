@@ -81,8 +81,8 @@ impl RecordingLog {
         self.append(who, Kind::RecordingEnded(RecordingEnded { written }))
     }
 
-    /// Records a successful command whose begin is not in the log: the host knows no agents, or the
-    /// recording began with this command.
+    /// Records a successful command whose beginning is not in the log: the host knows no agents, or
+    /// the recording began with this command.
     ///
     /// # Errors
     /// Returns errors of the log.

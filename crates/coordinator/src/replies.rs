@@ -232,7 +232,7 @@ pub struct CurrentTurn {
     /// The holder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<AgentId>,
-    /// Whether a command took the turn, so that it ends by itself.
+    /// Whether a command took the turn, so that the turn ends by itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub implicit: bool,
 }

@@ -91,22 +91,23 @@ pub fn store_deadlines(coordinator: &Coordinator) {
 }
 
 /// Loads the sessions in which something was unfinished when the last host ended: a turn that is
-/// owned or reserved, a loan, a child, an open device, or a command without an end. From here on,
-/// the guardian maintains them, even if nobody uses them. The other sessions are loaded on first
-/// use. Returns the number of loaded sessions.
+/// owned or reserved, a loan, a child, an open device, or a command without an end. From then on,
+/// the guardian maintains them, even if nobody uses them. Of the sessions without a deadline, only
+/// the newest are loaded. The other sessions are loaded on first use. Returns the number of loaded
+/// sessions.
 ///
 /// A session that cannot be loaded is reported to whoever uses it.
 ///
 /// # Errors
 /// Returns `IO` when the folder of the sessions cannot be read.
 pub fn resume(coordinator: &Coordinator) -> Result<usize> {
-    // One by one, so that this leaves the other cores to the first requests.
+    // Read the metadata one by one, so that the other cores are free for the first requests.
     let known = |name: String| {
         let (meta, _) = coordinator.cached_meta(&name).ok()?;
         Some((due(&meta)?, Reverse(meta.updated_at), name))
     };
     let mut due: Vec<_> = coordinator.names()?.into_iter().filter_map(known).collect();
-    // The newest first.
+    // Load the newest sessions first.
     due.sort_unstable_by_key(|(_, updated, _)| *updated);
     let (mut interrupted, mut loaded) = (0, 0);
     for (why, _, name) in due {

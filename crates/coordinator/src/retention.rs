@@ -26,7 +26,7 @@ impl Coordinator {
     /// policy. Those in `open` are in use. Reads no log.
     ///
     /// # Errors
-    /// Returns `SCOPE_DENIED` unless a person asks, and `IO`.
+    /// Returns `SCOPE_DENIED` unless the caller is a person, and `IO`.
     pub fn dormant(
         &self,
         who: &Participant,
@@ -83,7 +83,7 @@ fn unused_ms(coordinator: &Coordinator, meta: &SessionMeta) -> u64 {
     if busy { 0 } else { unused.min(silent.unwrap_or(u64::MAX)) }
 }
 
-/// Returns whether a session has lent scope, or has a child that is open.
+/// Returns whether a session has lent scope, is an open child, or has an open child.
 fn is_delegating(meta: &SessionMeta) -> bool {
     let open_child = |state: ChildState| matches!(state, ChildState::Pending | ChildState::Active);
     !meta.loans.is_empty()

@@ -21,7 +21,7 @@ const MAX_LISTED: usize = 1_024;
 /// What the thread knows about the trees of each session, by the session's `uid`.
 pub(crate) type Trees = BTreeMap<String, KeptTrees>;
 
-/// Writes one tree.
+/// A task that writes one tree.
 type Job = Box<dyn FnOnce(&mut Trees) + Send>;
 
 /// The trees that wait to be written, and the thread that writes them.

@@ -29,7 +29,7 @@ pub struct EndedLoan {
     pub borrower: String,
     /// The reason.
     pub reason: String,
-    /// Loans that the borrower had made from it, and that the lender took over.
+    /// The loans that the borrower had made from this loan, and that the lender took over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reparented: Vec<LoanId>,
     /// The command of the borrower that was still running.
@@ -97,8 +97,8 @@ impl Loans<'_> {
         Ok(ReturnedLoans { loans, effective_parent: self.effective(&loan.lender) })
     }
 
-    /// Cleans up children of `parent` that have ended: reclaims their loans and marks them as
-    /// pruned.
+    /// Cleans up children of `parent` that have ended: reclaims their loans and marks the children
+    /// as pruned.
     ///
     /// # Errors
     /// Returns `UNKNOWN_MEMBER` for an agent that is not a member of `parent`,

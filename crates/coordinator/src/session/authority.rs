@@ -1,4 +1,5 @@
-//! The state of one session behind one lock, which is the single writer of its log.
+//! The state of one session, which is protected by one lock and is the only writer of the session's
+//! log.
 
 use super::aging::note_seen;
 use super::events::Reader;
@@ -29,8 +30,8 @@ pub struct SessionAuthority {
     pub(super) state: Mutex<State>,
     /// The `seq` of the newest record, for readers that follow the log.
     pub(super) feed: watch::Sender<u64>,
-    /// Counts the changes of the turn and its members and the records that are addressed to
-    /// somebody, for agents that wait for the turn.
+    /// Counts the changes of the turn, the members and the waits, and the records that are
+    /// addressed to somebody. Watched by agents that wait for the turn.
     pub(super) turns: watch::Sender<u64>,
 }
 
@@ -59,7 +60,8 @@ pub(crate) struct State {
     pub(crate) log: SessionLog,
     /// When and how each agent was last seen.
     pub(super) seen: BTreeMap<AgentId, Seen>,
-    /// The agents whose `turn wait` is connected.
+    /// The agents that wait for the turn: in a connected `turn wait`, or in a command that waits to
+    /// be admitted.
     pub(super) waits: BTreeMap<AgentId, Registration>,
     /// The commands that run on the device.
     pub(super) running: Vec<Running>,
@@ -102,7 +104,7 @@ pub(super) struct Seen {
     pub(super) anchor: Option<Anchor>,
 }
 
-/// A connected `turn wait`.
+/// A connected wait for the turn.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Registration {
     pub(super) number: u64,

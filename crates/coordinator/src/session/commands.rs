@@ -119,7 +119,7 @@ impl SessionAuthority {
                     state.commit(Some(&by), transition, Remarks::default(), now)?;
                 }
                 Err(e) => {
-                    // Waiting never leads back to a turn other than the current one.
+                    // Waiting does not bring back a turn that is no longer current.
                     let rest = match &e {
                         TurnError::TurnMismatch { .. } | TurnError::StaleLease { .. } => None,
                         _ => state.implicit_rest(now),

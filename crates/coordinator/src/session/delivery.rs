@@ -1,14 +1,14 @@
-//! Whether the responses to an agent arrived: its grants and its read position. A grant that did
-//! not arrive is reserved for its agent again.
+//! Whether the responses to an agent arrived. A turn whose grant did not arrive is reserved for the
+//! agent again.
 
 use super::authority::{SessionAuthority, State};
 use stickpin_session::turn::{AgentId, TurnState, deadlines};
 use stickpin_store::Amendment;
 
 impl SessionAuthority {
-    /// Records that the responses to an agent were delivered: its grants and its read position. The
-    /// delivery of a grant is stored at once, so that the next host does not reserve the turn
-    /// again. Returns whether there was such a grant.
+    /// Records that the responses to an agent were delivered: stores its read position, and marks a
+    /// grant as delivered. The delivery of a grant is stored at once, so that the next host does
+    /// not reserve the turn again. Returns whether there was such a grant.
     pub fn confirm_delivery(&self, agent: &AgentId) -> bool {
         let mut state = self.lock();
         self.confirm_cursor(&mut state, agent);

@@ -237,7 +237,8 @@ impl SessionAuthority {
     }
 
     /// Returns the record after which a wait reads events: the given one, or the last one that the
-    /// agent read. An agent that has read none begins at its join, if this host has seen it.
+    /// agent read. An agent that has read no record begins at its join if this host recorded the
+    /// join, and otherwise at the newest record.
     pub(super) fn read_position(&self, who: &Participant, after: Option<u64>) -> Result<u64> {
         let state = self.lock();
         let last = state.log.meta().applied_seq;

@@ -7,8 +7,8 @@ use stickpin_session::turn::{Artifact, Handoff};
 /// The maximum length of a text in a handoff, in bytes.
 const MAX_HANDOFF: usize = 16 * 1024;
 
-/// The maximum length of a handoff with all its texts, in bytes. Keeps its record, and the record
-/// of the turn after it, well below the maximum size of a record.
+/// The maximum total length of the texts of a handoff other than its status and next action, in
+/// bytes. Keeps a record with a handoff well below the maximum size of a record.
 const MAX_WHOLE_HANDOFF: usize = 256 * 1024;
 
 /// Refuses a handoff that is empty or too long.

@@ -60,6 +60,7 @@ impl SessionAuthority {
     }
 
     /// Ends the membership of the caller, and with it a turn that a command of the caller took.
+    /// Returns the number of remaining members.
     ///
     /// # Errors
     /// Returns `MUST_RELEASE_FIRST` for the owner of a turn that it claimed, `UNKNOWN_MEMBER`,
@@ -137,7 +138,8 @@ impl SessionAuthority {
             let fence = Fence { agent: who.agent.clone(), turn_id: None, lease_id: None };
             let lease_id = self.shared.environment.lease_id();
             let entered = state.judge(now, |s| machine::enter(s, &fence, lease_id));
-            // Another agent holds the turn, or a handoff must be read first. The opener acts later.
+            // Otherwise, another agent holds the turn, or a handoff must be read first. The opener
+            // acts later.
             if let Ok(Some(transition)) = entered {
                 state.commit(Some(&State::origin(who, now)), transition, Remarks::default(), now)?;
             }

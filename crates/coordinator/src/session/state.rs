@@ -25,7 +25,7 @@ pub struct SessionState {
     /// The holder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<AgentId>,
-    /// Whether a command took the turn, so that it ends by itself.
+    /// Whether a command took the turn, so that the turn ends by itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub implicit: bool,
     /// When the lease of the holder ends without renewal, in wall time.
@@ -34,14 +34,14 @@ pub struct SessionState {
     /// The agent that may claim the turn next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved_for: Option<AgentId>,
-    /// When that agent loses its reservation, in wall time.
+    /// When the reservation expires, in wall time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim_expires_at: Option<Timestamp>,
     /// The process that renews leases.
     pub guardian: Guardian,
     /// The members in the order in which they joined.
     pub members: Vec<MemberState>,
-    /// The members whose `turn wait` is connected.
+    /// The members that wait for the turn.
     pub waiters: Vec<Waiter>,
     /// The handoff that the next holder must read.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -74,7 +74,8 @@ pub struct MemberState {
     /// Whether the member's harness is running; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alive: Option<bool>,
-    /// Milliseconds since the member's last request; absent if this host has seen none.
+    /// Milliseconds since the member's last request to this host, or since the session was loaded
+    /// if there was none; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silent_ms: Option<u64>,
     /// Whether the member is the caller.
@@ -82,7 +83,7 @@ pub struct MemberState {
     pub you: bool,
 }
 
-/// A member whose `turn wait` is connected.
+/// A member that waits for the turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Waiter {

@@ -76,7 +76,7 @@ impl Talk<'_> {
     }
 
     /// Sends a message to a member, or to all members if the recipient is `room`. A sender that
-    /// speaks as a member of the peer `from` is not made a member, and the message names the peer
+    /// speaks as a member of the peer `from` need not be a member, and the message names the peer
     /// as its origin.
     ///
     /// # Errors

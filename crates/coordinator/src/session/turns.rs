@@ -1,4 +1,4 @@
-//! Requests about the turn: claim, release, assign, take, close.
+//! Requests about the turn: claim, release, assign, take.
 
 use super::authority::{SessionAuthority, State};
 use super::commands::drain;

@@ -36,7 +36,7 @@ pub struct WaitOptions {
 pub struct WaitReply {
     /// The state of the turn.
     pub reply: TurnReply,
-    /// The events for the agent after the record that it named, oldest first.
+    /// The events for the agent after the record at which the wait began to read, oldest first.
     pub events: Vec<Event>,
 }
 
@@ -61,7 +61,8 @@ impl Drop for Registered<'_> {
 }
 
 impl SessionAuthority {
-    /// Waits until the caller holds the turn or may take it, or until the wait times out.
+    /// Waits until the caller holds the turn or may take it, the session is closed, or the wait
+    /// times out. With `events`, also returns once there is an event for the caller.
     ///
     /// # Errors
     /// Returns `DUPLICATE_LISTENER` while another wait of the agent is connected,
