@@ -1,8 +1,8 @@
 //! The identification of the agent behind a request.
 //!
-//! Front ends send [`Evidence`]: variables, MCP metadata and nothing else. The daemon adds the
-//! ancestry of the calling process and queries the [`Directory`], so that a shell command and an
-//! MCP server of one agent resolve to the same id although they see different environments. The
+//! Front ends send [`Evidence`], such as environment variables and MCP metadata. The daemon adds
+//! the ancestry of the calling process and queries the [`Directory`], so that a shell command and
+//! an MCP server of one agent resolve to the same id although they see different environments. The
 //! [`Anchor`](crate::turn::Anchor), the root process of the harness, joins the two.
 
 mod ancestry;

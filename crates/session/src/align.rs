@@ -1,4 +1,4 @@
-//! Finds the elements of the table in a new tree.
+//! Finds the elements of the ref table in a new tree.
 //!
 //! The new tree is compared with the table (handle, meaning, last seen), not with the previous
 //! tree. An element that was absent for a while is therefore found again like any other. Elements
@@ -269,8 +269,8 @@ impl Alignment<'_> {
     }
 }
 
-/// Returns a hash of role and name without digits, equal for all elements that could be alike. A
-/// cheap filter before the record rule.
+/// Returns a hash of the role and of the letters of the name, equal for all elements that could be
+/// alike. A cheap filter before the record rule.
 fn similarity_key(role: Role, name: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     role.hash(&mut hasher);

@@ -284,7 +284,7 @@ impl Session {
         self.table.ref_at(node)
     }
 
-    /// Records an action on a node of the stored tree, which counts as the opener of popups that
+    /// Records an action on a node of the stored tree. The node counts as the opener of popups that
     /// appear next.
     pub fn note_act(&mut self, node: NodeId) {
         self.tickers.note_act();

@@ -2,8 +2,8 @@
 //! of other people's work.
 //!
 //! Every capture of the app is compared with the previous one, including captures that a command
-//! takes for itself. A difference between two captures without an action in between is a change by
-//! itself.
+//! takes for itself. A difference between two captures without an action in between counts as a
+//! change that the app made by itself.
 //!
 //! - A number that changed by itself twice is a ticker.
 //! - Numbers of one [pattern](ContextChange::pattern) are tickers once they were re-rendered twice,

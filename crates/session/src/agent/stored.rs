@@ -6,7 +6,7 @@ use super::evidence::AgentRecord;
 use crate::turn::Anchor;
 use serde::{Deserialize, Serialize};
 
-/// What a directory keeps while no host runs: the agents, and which of them each root process
+/// What a directory keeps while no host runs: the agents, and which sessions each root process
 /// serves. Without the latter, an MCP server would count as another agent after a restart, until a
 /// shell command of its harness names the session again.
 #[derive(Debug, Serialize, Deserialize)]

@@ -160,7 +160,8 @@ impl SessionMeta {
     /// The maximum number of loans in `reclaimed`.
     pub const MAX_RECLAIMED: usize = 64;
 
-    /// Creates the metadata of a session without records. Only [`Self::fold`] changes it.
+    /// Creates the metadata of a session without records. Records change it only through
+    /// [`Self::fold`].
     #[must_use]
     pub fn pending(name: impl Into<String>, at: Timestamp) -> Self {
         Self { v: Self::VERSION, name: name.into(), created_at: at, updated_at: at, ..Self::default() }

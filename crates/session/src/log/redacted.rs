@@ -128,7 +128,7 @@ impl Redacted {
         Self(Content::Text(text.to_owned()))
     }
 
-    /// Replaces a secret with the number of its characters.
+    /// Creates the replacement for a secret of `len` characters.
     #[must_use]
     pub fn secret(len: u64) -> Self {
         Self(Content::Secret(len))

@@ -1,4 +1,4 @@
-//! The records of a segment, in order, and the damage that a crash or a fault left.
+//! The records of a segment, in order, and the damage that a crash or a disk error left.
 
 use super::framing::{self, LineFault};
 use super::record::Record;
@@ -12,7 +12,7 @@ pub struct Corruption {
     pub line: u64,
     /// Where the line begins, in bytes from the beginning of the segment.
     pub offset: u64,
-    /// The fault of the line.
+    /// Why the line is not a record.
     pub fault: LineFault,
 }
 

@@ -31,7 +31,7 @@ pub enum Finding {
         /// The id in the record.
         id: CommandId,
     },
-    /// A `command_end` has no `command_begin`, or is the second one.
+    /// A `command_end` has no `command_begin`, or is the second one of its command.
     #[error("record {seq} ends command {id}, which is not open")]
     NotOpen {
         /// The `seq` of the record.

@@ -8,7 +8,7 @@ use super::{AgentId, Grant, Liveness, Now, Policy, Situation, Transition, TurnEv
 /// The extra time that owners and waiters have to reconnect after the daemon has restarted.
 const RESTART_GRACE_MS: u64 = 60_000;
 
-/// How long an adapter may take to acknowledge a grant before the turn is reserved for its agent.
+/// How long a client may take to acknowledge a grant before the turn is reserved for its agent.
 const DELIVERY_MS: u64 = 10_000;
 
 /// Returns the turn of an owner that requests it again: with a full lease, and no longer implicit.
@@ -46,7 +46,7 @@ pub fn after_command(turn: &TurnState, policy: &Policy, now: &Now) -> TurnState 
     TurnState { pending_handoff_seq: None, grant, lease: Some(now.lease(ttl_ms)), ..turn.clone() }
 }
 
-/// Returns the turn with a record of whether the adapter of its owner has the grant.
+/// Returns the turn with a record of whether the client of its owner has received the grant.
 #[must_use]
 pub fn with_delivery(turn: &TurnState, delivered: bool) -> TurnState {
     TurnState { grant: Grant { delivered, ..turn.grant }, ..turn.clone() }
@@ -94,7 +94,8 @@ fn due_for_owner(s: Situation<'_>, owner: &AgentId) -> Option<Transition> {
 
 /// Returns the turn as a restarted daemon continues it. In the same boot, owners and reservations
 /// keep their deadlines, but get at least a grace period to reconnect. After a reboot, no process
-/// of an agent is left: the turn is idle, and a handoff waits for the next agent to claim the turn.
+/// of an agent is left: the turn is idle, and the unread handoff of a reserved turn waits for the
+/// next agent that claims the turn.
 #[must_use]
 pub fn after_restart(turn: &TurnState, now: &Now) -> TurnState {
     let grace = now.mono_ms.saturating_add(RESTART_GRACE_MS);

@@ -82,7 +82,7 @@ pub enum TurnEvent {
         /// The agent that the turn is now reserved for.
         to: Option<AgentId>,
     },
-    /// The adapter never confirmed a grant, so the turn is now reserved for the agent that it was
+    /// The client never acknowledged a grant, so the turn is now reserved for the agent that it was
     /// granted to.
     Undelivered {
         /// The agent that did not learn about its grant.
@@ -102,7 +102,7 @@ pub enum TurnEvent {
 pub struct Transition {
     /// The turn after the change.
     pub after: TurnState,
-    /// The record of the change.
+    /// The event that describes the change.
     pub event: TurnEvent,
 }
 
@@ -159,7 +159,7 @@ pub enum TurnError {
         /// The agent.
         agent: AgentId,
     },
-    /// The member owns the turn and has to release it before it leaves.
+    /// The member owns the turn and has to release it before leaving or becoming an observer.
     #[error("{agent} holds turn {turn_id} and must release it first")]
     MustReleaseFirst {
         /// The member.
@@ -167,7 +167,8 @@ pub enum TurnError {
         /// The current turn.
         turn_id: u64,
     },
-    /// The member to remove is alive.
+    /// The member to remove is active: its harness is running, it waits or acts, or it owns the
+    /// turn.
     #[error("{agent} is active")]
     TargetActive {
         /// The member.

@@ -280,7 +280,8 @@ pub struct Takeover {
 ///
 /// # Errors
 /// Returns [`TurnError::TurnMismatch`] if the turn has passed on since the caller last saw it,
-/// [`TurnError::TakeoverNotAvailable`] if no reason permits it, and the errors of [`claim`].
+/// [`TurnError::TakeoverNotAvailable`] if no reason permits the takeover, and the errors of
+/// [`claim`].
 pub fn take(s: Situation<'_>, by: &AgentId, lease_id: LeaseId, how: Takeover) -> Result<Claim, TurnError> {
     let current = s.turn.turn_id;
     if let Some(expected) = how.expected_turn.filter(|&id| id != current) {

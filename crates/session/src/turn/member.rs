@@ -63,7 +63,7 @@ pub struct Member {
     pub agent_id: AgentId,
     /// The display name.
     pub display: String,
-    /// The family of the harness; `human` for a person.
+    /// The family of the harness; `human` or `terminal` for a person.
     pub harness: String,
     /// The kind of the member.
     pub kind: MemberKind,

@@ -77,11 +77,11 @@ pub struct Presence {
     pub liveness: Liveness,
     /// Milliseconds since the last request.
     pub silent_ms: u64,
-    /// Whether a `turn wait` of the agent is connected.
+    /// Whether a connected request of the agent waits for the turn.
     pub waiting: bool,
     /// Milliseconds since the last wait ended, if the agent waited and may wait again.
     pub last_poll_ms: Option<u64>,
-    /// Whether the agent waits through MCP, which polls in slices.
+    /// Whether the agent's last request came through MCP, whose waits poll in slices.
     pub via_mcp: bool,
     /// Whether a command of the agent is running on the device.
     pub in_flight: bool,

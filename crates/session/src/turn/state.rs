@@ -35,13 +35,14 @@ macro_rules! ids {
 }
 
 ids! {
-    /// An agent or a person, as the daemon resolved it: `codex:d4bc2492`, `human:ana`.
+    /// The id of an agent or a person, as the daemon resolved it: `codex:d4bc2492`, `human:ana`.
     AgentId;
     /// The random fencing token of one grant; never reused.
     LeaseId;
-    /// One delegation of scope from a session to another.
+    /// The id of a loan of scope from one session to another.
     LoanId;
-    /// A surface that can be driven separately: a page, a window of an app, a display of a phone.
+    /// The id of a surface that can be driven separately: a page, a window of an app, a display of
+    /// a phone.
     TargetId;
 }
 
@@ -59,7 +60,7 @@ pub struct Deadline {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum TurnPhase {
-    /// Nobody may change the session.
+    /// Nobody holds the turn.
     #[default]
     Idle,
     /// `owner` may change the session.
@@ -88,7 +89,7 @@ pub struct Lease {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Grant {
-    /// Whether the adapter acknowledged the reply.
+    /// Whether the client acknowledged the reply.
     pub delivered: bool,
     /// The `seq` of the log record that granted the turn.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -65,7 +65,7 @@ pub struct TurnClaimed {
 pub enum ReleaseReason {
     /// The owner released the turn.
     Release,
-    /// A command had taken the turn, and the turn was not renewed.
+    /// The turn was implicit and ended by itself.
     ImplicitEnd,
     /// The owner never learned of its grant.
     Undelivered,
@@ -148,7 +148,7 @@ pub struct ReservationExpired {
     pub turn_after: TurnState,
 }
 
-/// The lease of an owner could not be renewed.
+/// The lease of the owner ended without renewal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnLeaseStale {

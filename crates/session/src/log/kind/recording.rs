@@ -4,7 +4,7 @@
 use super::super::redacted::Redacted;
 use serde::{Deserialize, Serialize};
 
-/// A recording of the session began. Commands that end after this record contain their step.
+/// A recording of the session began. The `command_end` records after this one contain the steps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RecordingStarted {
