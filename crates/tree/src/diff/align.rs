@@ -63,8 +63,8 @@ impl<'t> OutlineSide<'t> {
     }
 }
 
-/// Returns whether the new node is a control in a document other than that of the old node, to
-/// which no ref was issued.
+/// Returns whether no ref was issued to the old node and the new node is a control in another
+/// document.
 fn is_unseen(old: NodeRef<'_>, new: NodeRef<'_>, queries: &DiffQueries<'_>) -> bool {
     let is_control = new.is(States::ACTIONABLE) || new.role().is_control();
     is_control && old.document().scope != new.document().scope && !(queries.issued)(old.id())

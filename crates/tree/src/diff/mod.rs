@@ -1,7 +1,7 @@
 //! The differences between two captures, as lines: `+` for added, `-` for removed, `~` for changed.
 //!
-//! Both trees are distilled as for the full view, because a changed text also matters to a reader
-//! of `-i`. The caller knows which nodes are the same element (from handles and the ref table).
+//! Both trees are distilled like outlines: for the full view, or for `-i` if the view is
+//! interactive. The caller knows which nodes are the same element (from handles and the ref table).
 //! Lines without identity (texts, and elements without an issued ref) are paired by their text and
 //! position. As with outlines, the lines are determined first, so that refs are issued only for
 //! printed lines.
@@ -28,7 +28,7 @@ pub struct DiffQueries<'a> {
 }
 
 impl DiffQueries<'_> {
-    /// Answers for a session in which no ref was issued.
+    /// The answers for a session in which no ref was issued.
     pub const NONE: DiffQueries<'static> = DiffQueries { issued: &|_| false, renumbered: &|_, _| false };
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Situations: a wrapper used as a button changes from `Subscribe` to `Delete account`. A list of
 //! clickable wrappers shows the next page in the same nodes. A renamed wrapper is another element.
-//! A counter in it (`Likes 3`), a relative time beside its title, or an answer that unfolds below a
-//! question does not change its identity.
+//! A counter in a wrapper (`Likes 3`), a relative time beside its title, or an answer that unfolds
+//! below a question does not make it another element.
 //!
 //! This rule applies only to actionable elements without an accessible name, without other controls
 //! inside, and with little text: at most two texts, or one heading, which names its box whatever is
@@ -20,8 +20,8 @@ use crate::{NodeRef, Role, States, Tree};
 /// The maximum number of texts that serve as a name; more are the content of a card.
 const MAX_TEXTS: usize = 2;
 
-/// The maximum number of nodes below an element that may have words. A larger element is a
-/// container.
+/// The maximum number of nodes below an element whose texts may serve as its name. A larger element
+/// is a container.
 const MAX_NODES: usize = 200;
 
 /// The words of an element without a name.
@@ -96,7 +96,7 @@ impl NamelessText {
         })
     }
 
-    /// Counts the words of the nameless elements of a tree.
+    /// Counts the nameless elements of a tree per role and words.
     pub(crate) fn count_shared(tree: &Tree) -> SharedTexts {
         let mut shared = SharedTexts::new();
         for node in tree.nodes().filter(|n| n.is(States::ACTIONABLE)) {

@@ -7,7 +7,7 @@ use crate::identity::rows::keys::RowKey;
 use crate::identity::surroundings::title::Title;
 use crate::identity::verdict::Clause;
 
-/// The evidence of a record: the strongest available at issue.
+/// The evidence of a record: the strongest available when the ref was issued.
 #[derive(Debug, Clone)]
 pub(crate) enum Evidence {
     /// The key of the row.
@@ -18,7 +18,7 @@ pub(crate) enum Evidence {
     /// No other row had an element of its role and name.
     OwnName,
     /// Numbers that only its row had, with names of row headers that are not texts. It is unknown
-    /// whether the header belongs to the row or to the position, and whether the numbers belong to
+    /// whether the headers belong to the row or to the position, and whether the numbers belong to
     /// the record or to the position.
     Numbers { fingerprints: Box<[Fingerprint]>, headers: Box<[Fingerprint]> },
     /// The position among the rows.

@@ -1,4 +1,4 @@
-//! The meaning of an element at issue, as a value that outlives its tree.
+//! The meaning of an element when its ref was issued, as a value that outlives the tree.
 
 use std::fmt;
 use std::sync::Arc;
@@ -10,8 +10,8 @@ use crate::identity::record::Record;
 use crate::identity::rows::numbers::without_counts;
 use crate::{Handle, Role, quote};
 
-/// The meaning of an element at issue: role, name and record. Cheap to clone; does not refer to the
-/// tree.
+/// The meaning of an element when its ref was issued: role, name and record. Cheap to clone; does
+/// not refer to the tree.
 ///
 /// Created by [`Records::meaning`](crate::Records::meaning), compared by
 /// [`Records::judge`](crate::Records::judge). States and values are never part of it. `Display`
@@ -37,13 +37,13 @@ pub(crate) struct MeaningData {
 }
 
 impl Meaning {
-    /// Returns the role at issue.
+    /// Returns the role at the time of issue.
     #[must_use]
     pub fn role(&self) -> Role {
         self.0.role
     }
 
-    /// Returns the accessible name at issue.
+    /// Returns the accessible name at the time of issue.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.0.name
@@ -91,7 +91,7 @@ impl Meaning {
     }
 
     /// Returns this meaning with the nodes of `now`, an equal meaning. After a part of the page
-    /// re-rendered, the nodes at issue are gone for good.
+    /// re-rendered, the nodes from the time of issue are gone for good.
     #[must_use]
     pub fn with_nodes_of(&self, now: &Self) -> Self {
         let mut inner = (*self.0).clone();
@@ -100,7 +100,8 @@ impl Meaning {
     }
 
     /// Returns the nodes that the record refers to, as far as they exist: row, heading, section,
-    /// opener at issue, groups. A device that locates the element should report these too.
+    /// the opener from the time of issue, groups. A device that locates the element should report
+    /// these too.
     #[must_use]
     pub fn context_handles(&self) -> Vec<Handle> {
         self.0.record.nodes().collect()

@@ -7,12 +7,12 @@
 //! [`Meaning`] keeps it, and [`Records::judge`] decides whether a node of a later tree is still the
 //! issued element. [`content_match`] finds the node that replaced one that is gone.
 //!
-//! Two values are compared. A `Record` is the evidence at issue, kept without the tree. An
-//! `ElementSurroundings` is what surrounds an element of a later tree, as far as the record
-//! compares it. `Record::differences` is the one function that compares them, for elements and for
-//! openers of popups alike. They are built from `rows`, `surroundings` and `evidence`, which
-//! selects the strongest evidence available. [`context`] answers another question: whether the
-//! surroundings that the client has seen have changed.
+//! Two values are compared. A `Record` is the evidence from the time of issue, kept without the
+//! tree. An `ElementSurroundings` is what surrounds an element of a later tree, as far as the
+//! record compares it. `Record::differences` is the one function that compares them, for elements
+//! and for openers of popups alike. Both values are built from `rows`, `surroundings` and
+//! `evidence`, which selects the strongest evidence available. [`context`] answers another
+//! question: whether the surroundings that the client has seen have changed.
 //!
 //! `docs/records.md` explains the rule, the value of each clause, and the limits.
 

@@ -46,7 +46,7 @@ impl Opener {
 }
 
 impl Openers {
-    /// Records an action on this element as the opener of what appears next. `None` (the target is
+    /// Records the element of an action as the opener of what appears next. `None` (the target is
     /// itself in a popup) keeps the last one: what a menu item opens belongs to the opener of the
     /// menu.
     ///

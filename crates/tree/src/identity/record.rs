@@ -1,9 +1,9 @@
 //! The surroundings of an element, then and now, and the one function that compares them.
 //!
-//! A [`Record`] is the evidence at issue, kept without the tree. An [`ElementSurroundings`] is what
-//! surrounds an element now, as far as a record compares it. The opener of a popup is compared like
-//! the elements in it. Its context is kept, because the tree in which it was pressed is gone by
-//! then.
+//! A [`Record`] is the evidence from the time of issue, kept without the tree. An
+//! [`ElementSurroundings`] is what surrounds an element now, as far as a record compares it. The
+//! opener of a popup is compared like the elements in it. Its context is kept, because the tree in
+//! which it was pressed is gone by then.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -69,7 +69,8 @@ pub(crate) struct ElementSurroundings {
 #[derive(Debug)]
 pub(crate) struct RowSurroundings {
     pub(crate) row: Arc<Row>,
-    /// The nodes of the element itself, which provide no evidence about its row.
+    /// The element and its descendants, which provide no evidence about the row, except for the
+    /// element's own link target.
     pub(crate) element: Range<NodeId>,
     pub(crate) index: usize,
     /// The number of rows.
@@ -138,7 +139,8 @@ impl Record {
         self.group_titles.iter_mut().for_each(|title| *title = title.with_node_of(&now.group_titles));
     }
 
-    /// Returns the nodes that the record refers to: row, heading, section, opener at issue, groups.
+    /// Returns the nodes that the record refers to: row, heading, section, the opener from the time
+    /// of issue, groups.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = Handle> {
         let heading = if let Evidence::Heading(title) = &self.evidence {
             Some(title)

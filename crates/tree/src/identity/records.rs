@@ -165,8 +165,9 @@ impl<'t> Records<'t> {
         self.compare_text(issued, element).ok().flatten().or_else(renamed)
     }
 
-    /// Returns the text of the heading above an element's row, if it differs from the one at issue;
-    /// empty if there is no such heading now. `None` unless the row identifies its own record.
+    /// Returns the text of the heading above an element's row, if it differs from the one at the
+    /// time of issue; empty if there is no such heading now. `None` unless the row identifies its
+    /// own record.
     ///
     /// The element itself must be unchanged according to [`Records::judge`]. An action should still
     /// report the heading, because rows may have the same text for all records (`Billing address`).
@@ -238,8 +239,8 @@ impl<'t> Records<'t> {
         Fingerprint::of(TextKind::Address, &element.document().url) == issued.address
     }
 
-    /// Returns the row of an element. As long as the node that was the row at issue contains the
-    /// element, it is the row, regardless of its siblings.
+    /// Returns the row of an element. As long as the node that was the row at the time of issue
+    /// contains the element, it is the row, regardless of its siblings.
     pub(crate) fn current_row(&self, issued: &Record, element: NodeRef<'t>) -> Option<RowAt<'_>> {
         if issued.evidence.is_row()
             && let Some(row) = issued.row
@@ -304,8 +305,8 @@ impl<'t> Records<'t> {
         shared.get(&(role, stable)).is_some_and(|&n| n > 1)
     }
 
-    /// Compares an element's words at issue with its current words. Returns the current words if
-    /// only counts differ, `None` if nothing differs, and the failing clause otherwise.
+    /// Compares an element's words at the time of issue with its current words. Returns the current
+    /// words if only counts differ, `None` if nothing differs, and the failing clause otherwise.
     pub(crate) fn compare_text(
         &self,
         issued: &MeaningData,

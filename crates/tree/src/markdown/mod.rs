@@ -1,4 +1,4 @@
-//! Renders a tree as Markdown for reading. CommonMark 0.31 with the tables of GFM 0.29.
+//! Renders a tree as Markdown for reading: CommonMark 0.31 with the tables of GFM 0.29.
 //!
 //! Links are numbered in page order and listed once at the end. Controls are in brackets, in the
 //! words of a snapshot. A tree contains no secrets. Text of the app is escaped and stays text:
@@ -61,7 +61,7 @@ pub enum SectionError {
 pub struct Excerpt {
     /// The Markdown.
     pub text: String,
-    /// The number of lines left out.
+    /// The number of lines or headings left out.
     pub missing: usize,
 }
 

@@ -30,8 +30,8 @@ pub struct NodeSpec<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeError {
-    /// The first node is not a document, or a node is more than one level deeper than the previous
-    /// one.
+    /// The first node is not a document, a node is more than one level deeper than the previous
+    /// one, or a later node is at depth 0.
     #[error("node {node} is at depth {depth}, which no node before it allows")]
     Depth {
         /// The position of the node.

@@ -42,7 +42,8 @@ pub enum IdentityGrade {
     None,
 }
 
-/// A surface that shows one tree at a time: a browser tab, a desktop application, a screen.
+/// The id of a surface that shows one tree at a time: a browser tab, a desktop application, a
+/// screen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct SurfaceId(pub u64);
 

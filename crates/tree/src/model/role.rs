@@ -97,7 +97,7 @@ kinds! {
     }
 
     /// Returns whether elements of this role hold what a person writes, chooses from many, or
-    /// moves. Excludes checkboxes: the text beside one is its subject as often as its label.
+    /// moves. Excludes checkboxes: the text beside a checkbox is its subject as often as its label.
     pub(crate) holds_a_value { TextBox SearchBox SpinButton Combobox ListBox Slider }
 
     /// Returns whether elements of this role are rows, that is, one of several similar elements.

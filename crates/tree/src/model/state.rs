@@ -38,7 +38,7 @@ bitflags! {
         const INVALID = 1 << 14;
         /// Allows several options to be selected at once.
         const MULTISELECTABLE = 1 << 15;
-        /// Is a dialog that blocks the rest.
+        /// Is a dialog that blocks the rest of the app.
         const MODAL = 1 << 16;
         /// Is in the tree but invisible to a person (`visibility: hidden` and similar).
         const HIDDEN = 1 << 17;

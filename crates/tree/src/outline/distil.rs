@@ -5,7 +5,7 @@ use super::view::View;
 use super::{interactive, passes};
 use crate::{NodeId, Tree};
 
-/// Returns the lines of a view, before runs are cut.
+/// Returns the distilled draft of a view, before runs are cut.
 pub(crate) fn distilled_draft<'t>(tree: &'t Tree, view: &View) -> Draft<'t> {
     let mut draft = Draft::raw(tree, view.scope);
     if !view.raw {
@@ -23,7 +23,7 @@ pub(crate) fn distilled_draft<'t>(tree: &'t Tree, view: &View) -> Draft<'t> {
     draft
 }
 
-/// Returns the lines for Markdown: drops hidden nodes and repetitions of names, and keeps all
+/// Returns the draft for Markdown: drops hidden nodes and repetitions of names, and keeps all
 /// markup.
 pub(crate) fn markdown_draft(tree: &Tree, scope: NodeId) -> Draft<'_> {
     let mut draft = Draft::raw(tree, Some(scope));

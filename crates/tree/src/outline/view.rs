@@ -47,7 +47,7 @@ pub struct OutlineQueries<'a> {
 }
 
 impl OutlineQueries<'_> {
-    /// Answers for a session without refs and without rows to distinguish.
+    /// The answers for a session without refs and without rows to distinguish.
     pub const NONE: OutlineQueries<'static> =
         OutlineQueries { has_live_ref: &|_| false, distinguishing_text: &|_| None };
 }

@@ -19,7 +19,7 @@
 //! quoted   = '"' ... '"' with the escapes \" \\ \n \r \t \u{hex}
 //! ```
 //!
-//! Specification: `commands.md`, "Targets".
+//! The help topic `selectors` describes selectors for users.
 
 mod error;
 mod format;

@@ -119,7 +119,7 @@ impl ContextMap {
         }
     }
 
-    /// Updates a shown context with the later content of these segments.
+    /// Returns a shown context, updated with the later content of the segments in this map.
     #[must_use]
     pub fn update(&self, shown: &Context, now: &Context) -> Context {
         if shown.is_empty() {
@@ -130,8 +130,8 @@ impl ContextMap {
         self.update_except(shown, now, &later)
     }
 
-    /// Returns the context with the content of these segments. All other segments stay as shown,
-    /// without the facts in `later`.
+    /// Returns the context with the content of the segments in this map. All other segments stay as
+    /// shown, without the facts in `later`.
     fn update_except(&self, shown: &Context, now: &Context, later: &HashSet<Slot>) -> Context {
         let shown: HashMap<SegmentKey, &Arc<Segment>> =
             shown.segments.iter().map(|segment| (segment.key, segment)).collect();
@@ -145,7 +145,7 @@ impl ContextMap {
         Context { segments: segments.collect(), enclosing: now.enclosing.clone() }
     }
 
-    /// Returns a context of all segments.
+    /// Returns a context of all segments in this map.
     #[must_use]
     pub fn all(&self) -> Context {
         Context::of(self.segments.clone())
@@ -163,8 +163,8 @@ impl ContextMap {
         self.segments.is_empty()
     }
 
-    /// Returns the earlier context, according to these segments, of an element whose current
-    /// context is `now`. Segments that did not exist yet are omitted.
+    /// Returns the earlier context, according to this map, of an element whose current context is
+    /// `now`. Segments that did not exist yet are omitted.
     #[must_use]
     pub fn context_of(&self, now: &Context) -> Context {
         self.update(&Context::default(), now)

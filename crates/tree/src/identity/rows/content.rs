@@ -275,7 +275,7 @@ fn read_row(row: NodeRef<'_>) -> Row {
     found
 }
 
-/// Returns the name of a field as spelled in its label.
+/// Returns a fingerprint of the name of a field as spelled in its label.
 fn field_label(text: &str) -> Fingerprint {
     Fingerprint::of(
         TextKind::Name,

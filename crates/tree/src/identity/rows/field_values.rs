@@ -10,7 +10,7 @@ use crate::identity::fingerprint::Fingerprint;
 pub(crate) struct FieldValues {
     /// Values that only this row had.
     pub(crate) own_values: Box<[Fingerprint]>,
-    /// Values of all rows that only one row had, sorted.
+    /// Values that only one of the rows had, for all rows, sorted.
     pub(crate) all_values: Arc<[Fingerprint]>,
 }
 

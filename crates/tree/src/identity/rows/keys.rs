@@ -53,8 +53,8 @@ pub(crate) fn keys_of(rows: &[NodeRef<'_>]) -> Vec<Option<RowKey>> {
     keys
 }
 
-/// Returns all key attributes of a row joined, including index-like ones. They prove nothing on
-/// their own.
+/// Returns a fingerprint of the key attributes of a row, including index-like ones but not test
+/// ids. The fingerprint proves nothing on its own.
 pub(crate) fn raw_key(row: NodeRef<'_>) -> Option<Fingerprint> {
     let parts: Vec<&str> =
         KEYS.iter().filter(|a| !is_test_id(**a)).filter_map(|&a| key_value(row, a)).collect();

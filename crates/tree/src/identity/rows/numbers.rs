@@ -1,4 +1,5 @@
-//! Texts that change by themselves: numbers, times, money, counts. They never distinguish records.
+//! Texts that change by themselves: numbers, times, money, counts. Of these, only bare numbers can
+//! distinguish rows, and only if no other text does.
 //!
 //! The words are English. In other languages, fewer texts count as volatile, so more is compared
 //! and more is refused; nothing more is ever acted on.

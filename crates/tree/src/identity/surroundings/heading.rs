@@ -49,7 +49,7 @@ impl HeadingIndex {
 
     /// Returns the first heading of each ancestor that has one, nearest first. Skips headings that
     /// only concern the content of a node according to `is_inside`. `is_inside` is evaluated once
-    /// per capture and must answer the same for all elements.
+    /// per capture and must give the same answer for all elements.
     pub(crate) fn titles_around<'t>(
         &self,
         element: NodeRef<'t>,
@@ -104,8 +104,8 @@ fn read_heading(heading: NodeRef<'_>) -> String {
 
 /// Returns whether a heading belongs to a named region that follows an element and does not contain
 /// it. The bar of an editor (`Publish`) precedes the document and the settings, and is not below
-/// their headings. A region named by that heading itself is not a frame of the app, but its
-/// content.
+/// their headings. A region named by that heading itself is not a frame of the app, but content of
+/// the page.
 pub(crate) fn belongs_to_following_region(heading: NodeRef<'_>, element: NodeRef<'_>) -> bool {
     use Role::{Complementary, Form, Region};
     let is_frame = |n: NodeRef<'_>| {
