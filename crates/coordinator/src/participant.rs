@@ -12,7 +12,7 @@ use stickpin_session::turn::{AgentId, Anchor, MemberKind};
 /// The agent or person behind a request, and the front end of the request.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Participant {
-    /// The id, as resolved by the owner of the host.
+    /// The id, as the host resolved it.
     pub agent: AgentId,
     /// The family of the harness; `human` or `terminal` for a person.
     pub harness: String,

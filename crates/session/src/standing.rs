@@ -16,7 +16,7 @@ use stickpin_tree::{Handle, Meaning, NodeId};
 /// are established: until then, a refusal would affect clients that cannot know better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Ladder {
-    /// Acts on live refs, with a warning if the client has not seen the current tree.
+    /// Acts on live and unproven refs, with a warning if the client has not seen the current tree.
     #[default]
     Warn,
     /// Refuses unproven refs and drops the warnings on proven ones.

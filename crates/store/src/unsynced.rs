@@ -64,7 +64,7 @@ impl Unsynced {
         self.items.lock().list.is_empty()
     }
 
-    /// Returns why an earlier sync failed. It is then unknown what is on disk.
+    /// Returns why an earlier sync failed, if one did. It is then unknown what is on disk.
     pub(crate) fn failed(&self) -> Option<String> {
         self.failed.lock().clone()
     }
