@@ -1,4 +1,4 @@
-//! Sends what a person's input would send: pointer, keys, files, clipboard. Also takes screenshots.
+//! Sends input as a person would: pointer, keys, files, clipboard. Also takes screenshots.
 
 pub mod aim;
 pub mod clipboard;
@@ -26,7 +26,7 @@ pub async fn perform(
     prepared: &Ticket,
     cancel: &CancellationToken,
 ) -> Result<InputOutcome> {
-    // Only a press may be stopped as the announced press.
+    // Only a press uses the announcement of a press.
     let announced = prepared.take::<AnnouncedPress>().filter(|_| matches!(action, Action::Press { .. }));
     match action {
         Action::Press { .. } => mouse::press(page, action, announced, cancel).await,

@@ -55,7 +55,8 @@ impl DebuggerProbes {
 
     /// Adds closed shadow roots and the reports of custom elements to the columns of a document.
     /// For closed roots, the document is walked again with `expression`. A capture requests
-    /// everything again; with `target`, only that element is requested and the rest is reused.
+    /// everything again; with `target`, only that element and new ones are requested, and the other
+    /// results are reused.
     ///
     /// # Errors
     /// See [`TabError`].

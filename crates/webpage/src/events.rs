@@ -22,8 +22,7 @@ pub use network::worker;
 /// The longest text of an open dialog, in bytes.
 const MAX_DIALOG: usize = 2_000;
 
-/// The maximum number of requested tabs whose addresses are remembered before the first of them
-/// appears.
+/// The maximum number of requested tabs that have not appeared yet and whose addresses are kept.
 const MAX_OPENING: usize = 256;
 
 /// Parses the parameters of an event. Logs and skips an event that cannot be parsed.

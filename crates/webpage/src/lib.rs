@@ -25,7 +25,7 @@
 //!
 //! Invariants: no request is sent to a page while a dialog is open. A capture contains no
 //! coordinates. An input goes to the element that a hit test finds at the same moment. This crate
-//! knows no browser and no launch, and cannot switch tabs.
+//! does not start browsers and cannot switch tabs.
 
 pub mod act;
 pub mod agent;

@@ -198,8 +198,8 @@ pub struct TabState {
     pub(crate) workers: VecDeque<String>,
     /// The last report of a guarded press; see [`agent`](crate::agent).
     pub verdict: Option<crate::agent::PressVerdict>,
-    /// The kind of element that received a press and renders its own content (`canvas`), until
-    /// notices are taken.
+    /// The kind of element that received a press and renders its own content (such as `canvas`),
+    /// until notices are taken.
     pub drawn: Option<String>,
     /// The data of a drag that we intercepted.
     pub(crate) drag: Option<serde_json::Value>,

@@ -26,7 +26,7 @@ use stickpin_devtools::{CallError, Client, Method, Reply};
 pub struct Tab {
     /// The connection to the browser.
     pub client: Client,
-    /// The state of its pages.
+    /// The state of the browser's pages.
     pub shared: Arc<SharedState>,
     /// The session of the tab's page.
     pub session: String,

@@ -47,7 +47,7 @@ const NAMED_KEYS: &[(&str, u32)] = &[
     ("AltGraph", 225),
 ];
 
-/// Keys that exist twice, with the code and location of the one that is pressed.
+/// Modifier keys, most of which exist twice, with the code and location of the one that is pressed.
 const MODIFIERS: &[(&str, &str, u32)] = &[
     ("Shift", "ShiftLeft", 1),
     ("Control", "ControlLeft", 1),

@@ -182,8 +182,8 @@ pub(crate) async fn press(
         }
     }
     let only_document = watched.first().filter(|_| watched.len() == 1 && *count == 1);
-    // Documents that cannot answer now, because a dialog is open or they went away, are left to the
-    // verdict.
+    // Documents that cannot answer now, because a dialog is open or they went away, are left to
+    // `verdict`.
     let mut after = match only_document {
         Some(world) if has_reported_arrival(page).await? => {
             prefetch::request_outcome(page, *target, world).unwrap_or(None)
@@ -210,7 +210,7 @@ pub(crate) async fn drag(
         match aim::hit_from_tab(page, target, to).await? {
             HitResult::Target | HitResult::Unknown => {}
             HitResult::Covered { what, .. } | HitResult::PopupGrab { what, .. } => {
-                // The dragged element moves with the pointer and covers nothing.
+                // The dragged element itself is no cover, because it moves with the pointer.
                 let is_source = match source {
                     Some(source) => aim::hit_from_tab(page, source, to).await? == HitResult::Target,
                     None => false,

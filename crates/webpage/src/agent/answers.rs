@@ -96,13 +96,14 @@ pub(crate) struct ElementAt {
 pub struct PressVerdict {
     /// `target`, `elsewhere`, `changed`, or `none` when no event came.
     pub(crate) landed: String,
-    /// A description of the element that received the press instead.
+    /// A description of the element that received the press instead, or would have received it.
     pub(crate) what: String,
     /// Whether the page saw no part of the press.
     pub(crate) stopped: bool,
     /// Whether the verdict is final.
     pub(crate) complete: bool,
-    /// The kind of element that received the press, if it renders its own content: `canvas`.
+    /// The kind of element that received the press, if it renders its own content: `canvas`,
+    /// `embed` or `object`.
     pub drawn: Option<String>,
 }
 
@@ -119,7 +120,7 @@ impl PressVerdict {
 }
 
 /// The answer of `focusField(id)`, which also selects everything in the field, and of `focus(id)`,
-/// which puts the caret at its end.
+/// which puts the caret at the end of the field.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct FocusAnswer {
@@ -182,7 +183,7 @@ pub(crate) struct ValueAnswer {
 pub(crate) struct SelectAnswer {
     /// False when the element is not a native list.
     pub(crate) handled: bool,
-    /// Whether guarded content changed, in which case the list was left as it is.
+    /// Whether guarded content changed, in which case the list was left as it was.
     pub(crate) changed: bool,
     /// Why nothing was changed.
     pub(crate) why: Option<String>,

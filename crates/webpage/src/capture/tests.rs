@@ -39,7 +39,7 @@ fn a_frame_hangs_below_its_element() {
     let frames = HashMap::from([
         (Handle { scope: 1, id: 3 }, part(&page(), 2, "0")),
         (Handle { scope: 2, id: 3 }, part(&page(), 3, "0/0")),
-        // Its element is not in any tree.
+        // The element of this frame is not in any tree.
         (Handle { scope: 2, id: 77 }, part(&page(), 4, "0/1")),
     ]);
     let tree = assemble(&part(&page(), 1, ""), &frames, SurfaceId(0)).unwrap();

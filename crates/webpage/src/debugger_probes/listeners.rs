@@ -28,8 +28,8 @@ const MAX_ROWS_BELOW: usize = 40;
 pub(crate) type PendingListeners = Vec<(World, Reply<cdp::GetEventListeners>)>;
 
 /// Returns the document as an object of the page's own world. Through an object of another world,
-/// the browser would build the answer there. If the page's garbage is collected while that happens,
-/// the page crashes (Chromium 156).
+/// the browser would build the list of listeners in that world. If the page's garbage is collected
+/// while that happens, the page crashes (Chromium 156).
 async fn page_world_object(tab: &Tab, world: &World, object_id: String) -> Result<Option<String>, TabError> {
     let described = call_one(tab, world, cdp::DescribeNode { object_id, depth: 0 }).await?;
     let Some(backend_node_id) = described.map(|d| d.node.backend_node_id) else { return Ok(None) };

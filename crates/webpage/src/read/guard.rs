@@ -85,7 +85,8 @@ impl Guards {
         self.0.iter().find(|guard| guard.target == target)
     }
 
-    /// Returns the guard of a target, for a request whose answer is the last to be judged.
+    /// Returns the guard of a target, for a request whose answer is the last to be judged. The
+    /// target's document counts as having a copy from then on.
     pub(crate) fn copy(&mut self, target: Handle) -> Option<GuardArgument> {
         let guard = self.0.iter_mut().find(|guard| guard.target == target)?;
         guard.copied = true;
@@ -120,8 +121,8 @@ pub(crate) async fn are_outer_guards_intact(page: &Page, target: Handle) -> Resu
     Ok(answers.into_iter().all(|holds| holds != Some(false)))
 }
 
-/// Queries every other document that guards content for a target. A document that went away has no
-/// answer.
+/// Queries every other document that guards content for a target. The answer for a document that
+/// went away is `false`, because its guarded content is gone.
 async fn query_outer_documents(
     page: &Page,
     target: Handle,
@@ -145,7 +146,8 @@ async fn query_outer_documents(
     Ok(answers)
 }
 
-/// Returns the result of an input that the guard kept from the page.
+/// Returns the result of an input that the guard stopped. `stopped`: whether the page received none
+/// of it.
 pub(crate) fn stopped_outcome(stopped: bool) -> InputOutcome {
     InputOutcome::done().delivery(Delivery::Changed { stopped })
 }

@@ -17,7 +17,7 @@ use tokio::time::timeout;
 /// Timeout for a pending navigation to be committed before an action.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Timeout for a committed document to load, after which a capture reads it as it is.
+/// Timeout for a committed document to be parsed, after which a capture reads it as it is.
 const PARSE_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The number of attempts at a capture whose document is replaced during the walk.
@@ -47,7 +47,7 @@ pub struct Page {
     pub(crate) last_walk: Option<PageWalk>,
     /// The state of reading ahead.
     pub(crate) read_ahead: ReadAhead,
-    /// The last event that a wait reported.
+    /// The version of the last event that a wait reported.
     pub(crate) last_event_reported: u64,
     /// An evaluated expression whose promise has not settled.
     pub(crate) pending_evaluation: Option<PendingEvaluation>,

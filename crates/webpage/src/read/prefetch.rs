@@ -38,7 +38,8 @@ const ANSWER_VALIDITY: Duration = Duration::from_millis(50);
 /// The time in which a press may follow its announcement. The script watches for longer.
 const PRESS_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The time after an action during which a capture from that moment shows the state of its target.
+/// The time after an input during which the capture that the input requested shows the state of its
+/// target.
 const OUTCOME_VALIDITY: Duration = Duration::from_millis(20);
 
 /// An answer that is valid only for a moment.

@@ -1,4 +1,4 @@
-//! Calls into the agent of a document, to one at a time or to several at once.
+//! Calls into the agents of documents, one at a time or several at once.
 
 use super::{Tab, TabError, World};
 use crate::agent;

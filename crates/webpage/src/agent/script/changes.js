@@ -91,7 +91,7 @@ export function signal(message) {
 
 const LIVE = '[aria-live=polite],[aria-live=assertive],[role=alert],[role=status],[role=log],output,[class*=toast i],[class*=snackbar i]';
 
-/** Records the text of a live region that a record touches. */
+/** Records the text of a live region that a mutation record touches. */
 function listen(record) {
   if (record.type === 'attributes') return;
   const target = $nodeType.call(record.target) === ELEMENT ? record.target : $parentNode.call(record.target);

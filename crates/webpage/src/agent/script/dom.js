@@ -141,7 +141,7 @@ export function adoptRoot(root) {
  * Built-in HTML elements that can have a shadow root (DOM 4.2.14 "valid shadow host name"), as far as pages use them.
  */
 export const HOSTS = new Set('div span section article aside main nav header footer p'.split(' '));
-/** What an element looked like when the debugger was queried for its root; queried again when it looks different. */
+/** What an element looked like when the debugger was queried for its root; the query is repeated once that changes. */
 export const rootAsked = new WeakMap();
 export const hostLook = (e, tag) => (tag.includes('-') && $matches.call(e, ':defined') ? 'd' : '') + $offsetWidth.call(e) + 'x' + $offsetHeight.call(e);
 
@@ -181,7 +181,7 @@ export const attr = (e, name) => $getAttribute.call(e, name);
 export const has = (e, name) => $hasAttribute.call(e, name);
 export const styleOf = (e, pseudo) => getComputedStyle(e, pseudo);
 
-/** The maximum number of characters of a page that are examined in one text: it may have millions. */
+/** The maximum number of characters that are examined in one text of a page, which may have millions. */
 export const SQUEEZE_LIMIT = 100000;
 
 /** Collapses ASCII white space to single spaces and trims both ends, as HTML and AccName define white space. */

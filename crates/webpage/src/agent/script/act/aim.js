@@ -166,7 +166,7 @@ const PRESSED_ITSELF = 'a[href],button,input:not([type=hidden]),select,textarea,
 const CONTROL_MARGIN = 48;
 const CONTROL_DEPTH = 5;
 
-/** Whether an element is a field or a box, whose appearance pages draw around it or over it. */
+/** Whether an element is a field, checkbox or similar control, whose appearance pages draw around it or over it. */
 function isDrawnField(e) {
   const tag = tagOf(e);
   if (tag === 'input') return !/^(button|submit|reset|image|hidden)$/.test(e.type);

@@ -108,14 +108,14 @@ export function expectDrop(id, x, y, asked) {
 }
 
 /**
- * Whether the last dragover reached the element, or what the page put over it for the drag and takes the files; whether
- * the page would accept a drop there; and whether the guarded content is unchanged. The inside of the target itself may
- * show that files are over it.
+ * Whether the last dragover reached the element, or an element that the page put over it for the drag and that accepts
+ * the files; whether the page would accept a drop there; and whether the guarded content has changed. The inside of the
+ * target itself may show that files are over it.
  */
 export function dropVerdict() {
   if (!dropping || !dropping.last) return { landed: false, taken: false, what: '', changed: dropping !== null && dropping.changed };
   const { last: { event, at }, guard, target, free } = dropping;
-  // Its dispatch has ended: the event contains the decision of the page's own listeners.
+  // The dispatch of the event has ended, so the event contains the decision of the page's own listeners.
   const taken = event.defaultPrevented;
   const landed = reaches(at, target) || (free && taken);
   const around = entry => entry.node !== target && !$contains.call(target, entry.node);

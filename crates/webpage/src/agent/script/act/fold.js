@@ -70,7 +70,7 @@ const keepOpen = event => {
   if (edge !== null && event.target instanceof Node && within(edge, event.target)) event.preventDefault();
 };
 
-/** From now on, only listeners inside `aroundOf` an element, or of its list if the element is gone, receive Escape. */
+/** From now on, only listeners inside the `aroundOf` of an element (of its list if it is gone) receive Escape. */
 export function expectEscape(id, older) {
   const e = nodeOf(id);
   edge = aroundOf(e && $isConnected.call(e) ? e : newLists(e, older)[0]);

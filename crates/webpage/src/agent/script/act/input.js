@@ -237,7 +237,7 @@ const only = list => (list.length === 1 ? list[0] : undefined);
 
 // ---- Scrolling ----
 
-/** The scroll container of an element that can still move in that direction; for no element (0), the page. */
+/** The nearest container around an element that scrolls along that axis; otherwise, or without an element, the page. */
 function scrollerOf(e, dx, dy) {
   for (let p = e; p && $nodeType.call(p) === ELEMENT; p = flatParent(p)) {
     if (p === $documentElement.call(document) || p === $body.call(document)) break;
@@ -248,8 +248,8 @@ function scrollerOf(e, dx, dy) {
   return $scrolling.call(document);
 }
 
-/** Which container would scroll, how far it is scrolled, and a point where the wheel would reach it (null: there is
- * none). null: gone. */
+/** How far the container that would scroll is scrolled, and a point where the wheel would reach it (null: there is no
+ * such point). null: gone. */
 export function scroller(id, dx, dy) {
   const e = id ? nodeOf(id) : null;
   if (id && (!e || !$isConnected.call(e))) return null;

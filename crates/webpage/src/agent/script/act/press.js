@@ -53,14 +53,14 @@ export function expectClick(id, until, guard, drag) {
   if (!target && guard && !aroundHolds(guard[0])) return null;
   const press = { id, target, until: until || Infinity, verdict: null, reactions, guard: target && takeGuard(id, guard) };
   // `delivered`: the page received an event of the press; `stopping`: it receives no more; `clicked`: there was a
-  // click; `adopted`: the target was re-rendered since.
+  // click; `adopted`: a re-rendered element took the target's place.
   expected = { ...press, drag: drag ? dragTo(...drag) : null, delivered: false, stopping: false, clicked: false, adopted: false, focus: null };
   // `document.open()` removes all listeners; adding them twice has no effect.
   watchGestures();
   return true;
 }
 
-/** The end of a drag, and its previous siblings. */
+/** The end of a drag, and its siblings at this time, before the drag. */
 function dragTo(id, guard) {
   const target = id > 0 ? nodeOf(id) : null;
   const parent = target && $parentNode.call(target);
@@ -197,7 +197,8 @@ function hasLeft(target, at) {
   return true;
 }
 
-/** Decides about the end of a drag: whether it is unchanged since it was judged, and not one of its neighbors. */
+/** Decides about the end of a drag: whether it is unchanged since it was judged, and whether the pointer is on it and
+ * not on a sibling. */
 function judgeRelease(event) {
   const { target: source, drag } = expected;
   if (!drag.target) return;
@@ -272,7 +273,7 @@ export async function pressed(id, watch) {
 
 // ---- The pointer ----
 
-/** Where the pointer was last seen, and whether it was seen since the last query. */
+/** Where the pointer was last seen; null: it was not seen since it was forgotten. */
 let pointer = null;
 
 function watchPointer(event) {

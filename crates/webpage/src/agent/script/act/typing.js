@@ -20,7 +20,7 @@ export let awaited = null;
 /** How long the next event of the text is awaited. */
 const AWAITED_MS = 2000;
 const TEXT_EVENTS = ['keydown', 'keypress', 'beforeinput', 'input', 'keyup'];
-/** How many levels above a field the other boxes of a code are searched for. */
+/** How many levels above a field the other boxes of a one-time code are searched for. */
 const BOXES = 2;
 const $eventPhase = getterOf(Event.prototype, 'eventPhase');
 
@@ -124,7 +124,7 @@ function movesOn(at) {
   return fieldKind(at) !== '' && (moved === at || isNextBox(field, at));
 }
 
-/** Whether a field is full and another one receives what follows, as the boxes of a code do. */
+/** Whether a field is full and another one receives what follows, as the boxes of a one-time code do. */
 function isNextBox(field, at) {
   if (tagOf(field) !== 'input' || tagOf(at) !== 'input') return false;
   if (field.maxLength > 0 && field.value.length >= field.maxLength) return true;

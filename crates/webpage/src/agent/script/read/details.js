@@ -236,7 +236,7 @@ function svgDescription(e) {
 
 // ---- The selected item ----
 
-/** Parts of class names for the selected item of a list, at the end of a part: `is-active`, `Mui-selected`,
+/** Words at the end of class names that mark the selected item of a list: `is-active`, `Mui-selected`,
  * `item--current`. */
 const CHOSEN = /(?:^|[\s_-])(active|selected|sel|current)(?=$|\s)/i;
 

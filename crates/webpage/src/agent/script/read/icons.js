@@ -26,7 +26,7 @@ export function iconOf(e) {
   return text === null ? '' : ligature(e, text);
 }
 
-/** The states that the icons of boxes, radios and switches show, by the words of Material Icons and Symbols. */
+/** The states that the icons of checkboxes, radios and switches show, by the words of Material Icons and Symbols. */
 const DRAWN_STATES = new Map([
   ['check_box', S.CHECKED], ['check_box_outline_blank', 0], ['indeterminate_check_box', S.MIXED],
   ['radio_button_checked', S.CHECKED], ['radio_button_unchecked', 0],

@@ -114,7 +114,7 @@ export function nameOf(e, tag, role, v) {
   return scope.icons && NAME_FROM_CONTENT.has(role) && !CHECKABLE_ROLES.has(role) && !EMBEDDED.has(tag) ? iconName(e, tag) : '';
 }
 
-/** The name of a control that shows only an icon: its word. A box draws its state, which is not a name. */
+/** The name of a control that shows only an icon: its word. A checkbox icon shows a state, which is not a name. */
 function iconName(e, tag) {
   wordsOfIcons = true;
   const name = contentName(e, tag);
@@ -256,7 +256,7 @@ export function childText(e, tag) {
 
 /**
  * Adds what one element contributes to the name of another. `how.byRef`: the walk began at aria-labelledby or a label,
- * so references are not followed again (2B); `how.hidden`: it began at a hidden element (2A); `root`: it is that first
+ * so references are not followed again (2B); `how.hidden`: it began at a hidden element (2A); `root`: `e` is that first
  * element.
  */
 function addNode(e, seen, how, root) {

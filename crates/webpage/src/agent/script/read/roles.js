@@ -66,7 +66,7 @@ const NEEDS_PARENT = new Map(Object.entries({
   menuitemcheckbox: 'menu menubar group', menuitemradio: 'menu menubar group', treeitem: 'tree group treeitem',
 }).map(([role, parents]) => [role, new Set(parents.split(' '))]));
 
-/** Parts of a table: if the table has another role, so do they (HTML-AAM 4.1; ARIA 1.2, 5.4 presentation). */
+/** Parts of a table, which have no role if the table has another role (HTML-AAM 4.1; ARIA 1.2, 5.4 presentation). */
 const TABLE_PARTS = new Set('tr td th tbody thead tfoot caption'.split(' '));
 const LISTS = new Set('ul ol menu dir'.split(' '));
 const TABLES = new Set('table grid treegrid'.split(' '));
@@ -178,8 +178,8 @@ function roleBy(e, tag, given) {
       }
       // ARIA 1.2, 5.4 form, region: "authors MUST give a name"; without one, the next token counts.
       if ((token === 'form' || token === 'region') && !hasAuthorName(e)) continue;
-      // An orphan falls back to the role of its element (ARIA 1.3, 5.2.7). If the element has none, the given role
-      // stays, because popups are full of menu items without a menu.
+      // An orphan falls back to the role of its element (ARIA 1.3, 5.2.7). If the element has none, a given role other
+      // than `listitem` stays, because popups are full of menu items without a menu.
       const parents = NEEDS_PARENT.get(token);
       if (parents && !hasParentRole(e, parents) && (token === 'listitem' || nativeRole(e, tag) !== 'generic')) continue;
       return token === 'image' ? 'img' : token === 'directory' ? 'list' : token;

@@ -113,7 +113,7 @@ function ariaStates(e, tag, role, v, s) {
   if (is(v[A_DISABLED], 'true')) s |= S.DISABLED;
   if (CHECKABLE_ROLES.has(role) && !(s & S.CHECKABLE)) {
     s |= S.CHECKABLE;
-    // Pages set `aria-pressed` on a box, or set nothing and only draw the state.
+    // Pages set `aria-pressed` on a checkbox, or set nothing and only draw the state.
     const given = v[A_CHECKED] === null ? v[A_PRESSED] : v[A_CHECKED];
     if (given === null) s |= drawnState(e);
     else if (is(given, 'true')) s |= S.CHECKED;
