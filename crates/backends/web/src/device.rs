@@ -28,7 +28,7 @@ use tokio::time::timeout;
 /// without any event.
 const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// A tab of a browser that was started for it.
+/// A browser that was started for this device, and the tab that it drives.
 #[derive(Debug)]
 pub struct WebDevice {
     pub(crate) info: DeviceInfo,
@@ -129,7 +129,7 @@ impl Device for WebDevice {
         tokio::select! {
             changed = timeout(wait.min(RECHECK_INTERVAL), changed) => match changed {
                 Ok(changed) => changed.map(|()| true),
-                // The cap is shorter than the wait: something may have changed without an event.
+                // After a full interval, something may have changed without an event.
                 Err(_) => Ok(wait > RECHECK_INTERVAL),
             },
             () = cancel.cancelled() => Ok(false),

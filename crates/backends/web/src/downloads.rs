@@ -37,7 +37,7 @@ pub(crate) fn download_began(downloads: &mut Vec<TrackedDownload>, guid: String,
 }
 
 /// Records progress or the end of a download, and returns a notice if it ended. The browser named
-/// the file after its id.
+/// the file after the id of the download.
 pub(crate) fn download_progress(
     downloads: &mut [TrackedDownload],
     folder: &Path,

@@ -1,4 +1,4 @@
-//! The facets of the device, implemented for the tabs and for the page of the driven tab.
+//! The facets of the device, implemented for the browser and its driven tab.
 
 use crate::downloads::TrackedDownload;
 use crate::driven::DrivenBrowser;

@@ -223,7 +223,7 @@ impl Browser {
     /// Ends the browser, waits for its exit, and removes its directories.
     ///
     /// # Errors
-    /// Returns `IO` when a directory cannot be removed.
+    /// Returns `IO` when a directory or file of the browser cannot be removed.
     pub(crate) async fn end(&mut self) -> Result<()> {
         if self.client.lost().is_none() {
             // The browser may exit before it answers; only the exit below matters.

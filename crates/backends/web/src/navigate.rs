@@ -220,7 +220,7 @@ async fn open_error(web: &DrivenBrowser, url: &str, text: &str, since: Instant) 
         let message = format!("{shown} cannot be opened: {text}");
         return Error::new(ErrorCode::DeviceNotFound, message).hint(hint_for(text));
     }
-    // The browser reports tabs and downloads through different events.
+    // The browser reports responses and downloads through different events.
     let download_or_tab = web.page.tab.shared.until(|state| {
         let known = web.state.lock();
         let file = known.downloads.iter().rev().find(|d| d.began >= since).map(|d| d.download.name.clone());
@@ -267,7 +267,7 @@ async fn title(web: &DrivenBrowser) -> Result<String> {
 enum NonPageResult {
     /// A download with this file name.
     File(String),
-    /// A response without content, by status code.
+    /// A response that showed no page, by status code.
     Nothing(u16),
 }
 

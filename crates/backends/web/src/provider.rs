@@ -79,7 +79,7 @@ impl WebProvider {
     /// # Errors
     /// Returns `TOOL_MISSING` when no suitable browser is found, and `BACKEND_LOST` when the
     /// browser does not start or show a tab. Returns `TIMEOUT` when the request is cancelled, and
-    /// `IO` when its directories or pipes fail.
+    /// `IO` when the directories or pipes of the browser fail.
     pub async fn start(&self, request: &OpenRequest<WebOptions>) -> Result<WebDevice> {
         let program = self.program()?;
         let shared = Arc::new(SharedState::default());

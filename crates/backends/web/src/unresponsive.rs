@@ -1,6 +1,6 @@
 //! Handles pages that do not answer because a script runs endlessly or opens one dialog after
-//! another. A page is left through its own process. A hanging page is therefore left by terminating
-//! its script first; if that fails, navigation continues in another tab.
+//! another. The browser can leave a page only if the process of the page answers. The script of a
+//! hanging page is therefore terminated first; if that fails, navigation continues in another tab.
 
 use crate::driven::{DrivenBrowser, MAX_DISMISSALS};
 use crate::navigate;
