@@ -40,8 +40,8 @@ pub trait Sink: Send + 'static {
     fn lost(&mut self, reason: &str);
 }
 
-/// The maximum number of bytes of frames written at once: the amount that a pipe accepts without
-/// waiting for its reader.
+/// The number of bytes from which no more frames are added to one write: the amount that a pipe
+/// accepts without waiting for its reader.
 const MAX_BATCH_BYTES: usize = 64 << 10;
 
 type Answer = Result<Box<RawValue>, Refused>;
@@ -306,7 +306,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::unix::pipe;
 
-    /// A command whose answer is not awaited.
+    /// A command that times out at once.
     #[derive(Serialize)]
     struct Unanswered {}
 

@@ -61,7 +61,7 @@ fn absent<T: Absent>(value: &T) -> bool {
 }
 
 methods! {
-    /// Returns product and version of the browser.
+    /// Returns the product and version of the browser.
     "Browser.getVersion" GetVersion {} -> Version;
     /// Closes the browser.
     "Browser.close" CloseBrowser {} -> Done;
@@ -122,7 +122,7 @@ methods! {
     "Page.setInterceptFileChooserDialog" InterceptFileChooser { enabled: bool, cancel: bool } -> Done;
     /// Takes a screenshot.
     "Page.captureScreenshot" CaptureScreenshot { format: &'static str, quality: Option<u8>, optimize_for_speed: Option<bool>, clip: Option<Clip>, capture_beyond_viewport: Option<bool> } -> Picture;
-    /// Returns the sizes of viewport and page.
+    /// Returns the sizes of the viewport and of the page.
     "Page.getLayoutMetrics" GetLayoutMetrics {} -> LayoutMetrics;
 
     /// Enables events of execution contexts, console and exceptions.
