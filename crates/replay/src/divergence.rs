@@ -20,7 +20,7 @@ pub struct Divergence {
     pub at: SourceLocation,
     /// The step's line.
     pub line: String,
-    /// The recorded meanings of its targets.
+    /// The recorded meanings of the step's targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<String>,
     /// The error that the command returned.

@@ -1,5 +1,5 @@
 //! A script that is ready to run: includes are read, variables filled in, and every line is parsed
-//! by the registry. Faults are reported with file and line before anything is sent.
+//! by the registry. Errors are reported with file and line before anything is sent.
 
 use crate::formats::read;
 use crate::script::{self, Block, Node, NodeKind, Script, Template, UnsetVariable};
@@ -143,12 +143,12 @@ impl Plan {
         })
     }
 
-    /// Returns a fingerprint of the steps. Comments between them do not change it.
+    /// Returns a fingerprint of the steps. Comments that describe no target do not change it.
     #[must_use]
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();
         digest(&self.items, &mut hash);
-        // Guards against mistakes, not malice: half of the hash is enough, and short enough to
+        // Guards against mistakes, not malice: a quarter of the hash is enough, and short enough to
         // type.
         hash.finalize().iter().take(8).fold(String::with_capacity(16), |mut text, byte| {
             // Writing to a string cannot fail.
@@ -206,7 +206,7 @@ fn digest(items: &[Item], hash: &mut Sha256) {
     for item in items {
         match item {
             Item::Step(step) => {
-                // Values of variables are not part of the script: a resumed run may be given
+                // Values of variables are not part of the digest: a resumed run may be given
                 // another password.
                 let words = format!("{}\n{}\n", step.shown, step.expected.join("\n"));
                 block(words, &[]);

@@ -337,7 +337,7 @@ impl Runner<'_> {
         }
     }
 
-    /// Returns why a step failed.
+    /// Returns why a step failed. Records a step that succeeded, and returns `None`.
     fn step_failure(&mut self, step: &Step, response: &Response) -> Option<Error> {
         if response.ok && response.exit == 0 {
             self.state.record_step(step, response);

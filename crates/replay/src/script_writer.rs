@@ -131,8 +131,8 @@ fn variable_name(step: &RecordedCommand) -> String {
     }
 }
 
-/// Marks a variable inside a word. The marking character cannot occur in an app's text, where it is
-/// always escaped.
+/// Returns the mark for a variable inside a word. The marking character cannot occur in an app's
+/// text, where it is always escaped.
 fn mark(name: &str) -> String {
     format!("\u{0}{name}\u{0}")
 }

@@ -54,7 +54,7 @@ pub(crate) struct ScriptVariables<'v> {
 }
 
 impl<'v> ScriptVariables<'v> {
-    /// Starts without variables of a script.
+    /// Creates the variables of a script that sets none yet.
     pub(crate) fn new(vars: &'v Vars) -> Self {
         Self { vars, arguments: BTreeMap::new(), script_values: BTreeMap::new(), outer: None }
     }

@@ -169,8 +169,8 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
     }
     if matches!(ran.end, RunEnd::Stopped) && !args.keep_session {
         for session in &ran.open {
-            // A session that cannot be closed is closed when idle. The interruption is what matters
-            // to the caller.
+            // A session that cannot be closed now is closed later, when it is idle. The
+            // interruption is what matters to the caller.
             let _ = send_uncancelled(call, CLOSE, json!({}), Some(session)).await;
         }
     }

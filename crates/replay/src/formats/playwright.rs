@@ -1,7 +1,7 @@
 //! Writes scripts as TypeScript tests for `@playwright/test`.
 //!
-//! A test fails in the cases in which a script would be refused: locators are strict, so several
-//! matches are an error too.
+//! A test fails in the cases in which a step of the script would be refused: locators are strict,
+//! so several matches are an error too.
 
 mod locator;
 
@@ -63,7 +63,7 @@ const SECRET: &str = include_str!("playwright/secret.ts");
 /// The function that tries alternatives in order.
 const FIRST_OF: &str = include_str!("playwright/first_of.ts");
 
-/// The function that matches the text of a row.
+/// The function that returns the pattern for the text of a row.
 const WORDS: &str = include_str!("playwright/words.ts");
 
 /// The function that finds an element by its developer-assigned id, in any attribute for such ids.

@@ -14,7 +14,7 @@ use std::path::Path;
 /// otherwise `.ad`.
 ///
 /// # Errors
-/// Returns the first fault, with its line and column.
+/// Returns the first error, with its line and column.
 pub fn parse(file: &Path, text: &str) -> Result<Script, ScriptError> {
     if is_maestro(file) { flow(text) } else { script::parse(text) }
 }

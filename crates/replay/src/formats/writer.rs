@@ -197,7 +197,8 @@ pub(super) struct ExportReader<'r> {
 /// A line, and why only a run can read it.
 type UnreadLine = (SourceLine, &'static str);
 
-/// The variables of an included script that the scripts above it do not set.
+/// The variables of an included script with their values: those that `include` lines pass, and the
+/// defaults in the headers of included scripts.
 type IncludeScope = [(String, Template)];
 
 impl<'r> ExportReader<'r> {

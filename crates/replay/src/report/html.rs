@@ -2,7 +2,7 @@
 //!
 //! Everything that an app showed is treated as text and passes through `text::text`. If that ever
 //! fails, the page's content security policy still allows only the script whose hash it names, and
-//! loads nothing.
+//! forbids loading anything from elsewhere.
 
 mod attempt;
 mod picture;

@@ -120,7 +120,7 @@ pub struct Attempt {
 }
 
 impl Attempt {
-    /// Returns the error that ended it.
+    /// Returns the error that ended the attempt.
     #[must_use]
     pub fn failure(&self) -> Option<Error> {
         self.divergence.as_ref().map(Divergence::error).or_else(|| self.error.clone())
@@ -185,7 +185,8 @@ pub struct Picture {
     pub refs: Vec<RefBox>,
 }
 
-/// The bounding box of an element in a picture, in its pixels. The box may extend beyond the edge.
+/// The bounding box of an element in a picture, in pixels of the picture. The box may extend beyond
+/// the edge.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RefBox {

@@ -8,7 +8,7 @@ use super::{Block, MAX_BYTES, MAX_DEPTH, MAX_TIMES, Node, NodeKind, Script, Visi
 /// Parses a script.
 ///
 /// # Errors
-/// Returns the first fault, with its line and column.
+/// Returns the first error, with its line and column.
 pub fn parse(text: &str) -> Result<Script, ScriptError> {
     if text.len() > MAX_BYTES {
         return Err(LineError::new(

@@ -71,7 +71,7 @@ impl Template {
     /// Replaces the variables with their values.
     ///
     /// # Errors
-    /// Returns the first variable that is neither known nor has a default.
+    /// Returns the first variable that has neither a value nor a default.
     pub fn fill(&self, value: impl Fn(&str) -> Option<String>) -> Result<String, UnsetVariable> {
         let mut out = String::new();
         for part in &self.parts {

@@ -164,8 +164,8 @@ impl Attempts {
         }
         let mut reusable = outcome == Outcome::Passed;
         for session in &result.open {
-            // A session that is already lost is closed too. One that cannot be closed is closed
-            // when idle.
+            // A session that is already lost is closed too. One that cannot be closed now is closed
+            // later, when it is idle.
             reusable &= send_uncancelled(&self.call, CLOSE, json!({}), Some(session)).await.ok;
         }
         let (divergence, error) = match result.end {
@@ -200,7 +200,7 @@ impl Attempts {
     async fn take_failure_picture(&self, session: &str, folder: &Path, result: &RunResult) {
         let session = result.last_session.as_ref().map_or(session, |(session, _)| session);
         // Without the folder there is no picture, and `keep_artifacts` reports why. A session that
-        // is gone has none.
+        // is gone has no screen.
         if std::fs::create_dir_all(folder).is_ok() {
             send_uncancelled(
                 &self.call,

@@ -1,5 +1,5 @@
-//! Texts of flows. `${KEY}` and `${KEY || "default"}` are variables; any other script in them is
-//! refused.
+//! Texts of flows. `${KEY}` and `${KEY || "default"}` are variables; any other expression in
+//! `${...}` is refused.
 
 use super::super::yaml::{Yaml, YamlPosition, YamlValue};
 use crate::script::{ScriptError, Template, TemplatePart, is_name};

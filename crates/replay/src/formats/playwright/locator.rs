@@ -23,16 +23,16 @@ const UNSUPPORTED_ROLES: [Role; 12] = [
 #[derive(Default)]
 struct LocatorParts<'s> {
     role: Option<Role>,
-    /// Its label or text, and whether a part of it matches.
+    /// The label or text of the element, and whether a part of it matches.
     name: Option<(&'static str, &'s str, bool)>,
     /// Options of `getByRole`.
     states: Vec<String>,
     /// Locators that must match too.
     and: Vec<String>,
-    /// The locators of its ancestors: for each, the alternatives.
+    /// The locators of the ancestors: for each ancestor, the alternatives.
     ancestors: Vec<Vec<String>>,
     visible: bool,
-    /// Whether it is a frame, which has no role in Playwright.
+    /// Whether the element is a frame, which has no role in Playwright.
     frame: bool,
 }
 

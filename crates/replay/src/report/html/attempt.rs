@@ -13,7 +13,7 @@ const SCREEN: &str = "The screen at that moment";
 /// From this number on, successful steps are collapsed.
 const COLLAPSE_FROM: usize = 40;
 
-/// Returns an attempt, the `number`-th of all. The last of several attempts is expanded.
+/// Returns an attempt, the `number`-th of `all`. The last of several attempts is expanded.
 pub(super) fn attempt(
     id: &str,
     file: &str,
@@ -90,7 +90,7 @@ fn divergence(id: &str, file: &str, divergence: &Divergence) -> String {
             format!("{}<ul class=\"expected\">\n{items}</ul>\n", note("Its target was"))
         }
     };
-    // Without the session nothing can continue in it.
+    // Without the session, nothing can continue.
     let (next, command) = match &divergence.resume {
         Some(resume) => (
             "Continue from here, once the app is in the right state",
