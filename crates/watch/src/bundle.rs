@@ -66,7 +66,7 @@ mod tests {
         }
     }
 
-    /// The page escapes what every other answer escapes.
+    /// The page escapes the same characters as every other output.
     #[test]
     fn script_names_every_unsafe_character() {
         let mut ranges: Vec<(u32, u32)> = Vec::new();

@@ -16,11 +16,11 @@ export function make(tag, className, text, attributes = {}) {
   return made;
 }
 
-/** Characters that are invisible or affect the text around them: those that answers also escape. */
+/** Characters that are invisible or affect the text around them: those that all other output escapes, too. */
 const INVISIBLE =
   /[\u{0}-\u{1f}\u{7f}-\u{9f}\u{ad}\u{34f}\u{61c}\u{115f}-\u{1160}\u{17b4}-\u{17b5}\u{180b}-\u{180f}\u{200b}-\u{200f}\u{2028}-\u{202e}\u{2060}-\u{206f}\u{3164}\u{fe00}-\u{fe0e}\u{feff}\u{ffa0}\u{fff0}-\u{fffb}\u{fffe}-\u{ffff}\u{1bca0}-\u{1bca3}\u{1d173}-\u{1d17a}\u{e0000}-\u{e0fff}]/gu;
 
-/** Returns an app's text without invisible characters, cut to `most` characters. */
+/** Returns an app's text with invisible characters escaped, cut to `most` characters. */
 export function plain(text, most = 400) {
   const shown = String(text ?? "").replace(INVISIBLE, (c) => `\\u{${c.codePointAt(0).toString(16)}}`);
   return shown.length > most ? `${shown.slice(0, most)}…` : shown;
