@@ -62,8 +62,8 @@ impl Conversation {
         &self.entries
     }
 
-    /// Returns the element that `it` refers to: that of the last entry that has one. A ref has the
-    /// pin of the last entry up to that one that showed it, so that a refusal names that snapshot.
+    /// Returns the element that `it` refers to: that of the last entry that has one. A ref gets the
+    /// pin of the last entry that showed it, up to that one, so that a refusal names that snapshot.
     #[must_use]
     pub fn target(&self) -> Option<String> {
         let at = self.entries.iter().rposition(|entry| entry.target.is_some())?;

@@ -49,7 +49,7 @@ pub enum Mode {
 }
 
 /// Runs a console until the person leaves it. Returns the exit code: that of the last command of a
-/// plain console whose input ended, otherwise 0.
+/// plain console whose input or output ended, 130 if a plain console was interrupted, otherwise 0.
 ///
 /// # Errors
 /// Returns `IO` when the terminal cannot be used, and the errors of finding or starting the daemon.

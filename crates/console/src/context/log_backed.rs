@@ -13,7 +13,7 @@ use tokio::sync::Mutex;
 /// A conversation that is stored in the session log, through the daemon.
 ///
 /// The records that were read are kept as a projection of the log, and each read continues after
-/// them. Entries of this console also reach it only through the log.
+/// them. Entries of this console, too, reach the projection only through the log.
 pub struct LogBacked {
     client: Arc<dyn Client>,
     caller: Caller,

@@ -33,7 +33,7 @@ impl CallOutcome {
     }
 }
 
-/// Formats a duration in at most five characters.
+/// Formats a duration as `850ms`, `3.2s` or `2m5s`.
 fn duration(ms: u64) -> String {
     match ms {
         0..=999 => format!("{ms}ms"),

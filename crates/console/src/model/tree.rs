@@ -166,7 +166,7 @@ impl Tree {
     }
 
     /// Selects the next line that contains some text, ignoring case; the lines before the selection
-    /// come last. Unfolds the ancestors of the line. Returns false if there is none.
+    /// come last. Unfolds the ancestors of the line. Returns false if no line does.
     pub(crate) fn search(&mut self, query: &str) -> bool {
         self.query = query.to_lowercase();
         self.search_on(true)

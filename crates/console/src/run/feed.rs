@@ -1,5 +1,5 @@
-//! Readers of the session: its growing log, its stored tree, and its turn. Each has a task that
-//! sends what it reads to the screen.
+//! Readers of the session: one of its growing log, and one of its stored tree and its turn. Each
+//! has a task that sends what it reads to the screen.
 
 use super::executor::Executor;
 use crate::model::app::{Input, Phase};
