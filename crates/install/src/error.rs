@@ -34,7 +34,8 @@ pub(crate) enum TargetError {
         /// The folder of its configuration.
         folder: PathBuf,
     },
-    /// The harness's own command failed.
+    /// The harness's own command failed or did not have the requested effect. The configuration may
+    /// have changed.
     #[error("`{command}` {problem}")]
     Program {
         /// The command line.

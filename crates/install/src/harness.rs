@@ -21,7 +21,7 @@ pub(crate) struct Harness {
     pub(crate) folder: Place,
     /// The configuration file with MCP servers, if known.
     pub(crate) config: Option<Config>,
-    /// The folder with skills.
+    /// The folder of the skill.
     pub(crate) skill: Place,
     /// The harness's own folders in which the shared skill would be a duplicate.
     pub(crate) duplicates: &'static [Place],
@@ -68,7 +68,7 @@ pub(crate) struct Slot {
     pub(crate) legacy: &'static [Shape],
 }
 
-/// The folder of skills that several harnesses read.
+/// The folder of the skill that several harnesses read.
 pub(crate) const SHARED_SKILL: Place = Place { variable: None, base: ".agents/skills", path: SERVER_NAME };
 
 const fn place(variable: &'static str, base: &'static str, path: &'static str) -> Place {

@@ -2,7 +2,7 @@
 //!
 //! `install` adds one entry to the configuration of a harness and a link to the skill; `uninstall`
 //! removes exactly what an installation writes. [`first_run`] removes registrations of former
-//! versions. Neither needs a daemon.
+//! versions. None of them needs a daemon.
 //!
 //! Pure modules decide (`decide`) and edit (`edit`); `registration` and `skill` carry out the
 //! decisions through a `disk`.
