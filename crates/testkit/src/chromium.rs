@@ -20,7 +20,7 @@ pub fn chromium() -> Option<WebProvider> {
     Some(WebProvider::new(WebConfig { chromium: chosen, path: Some(path), ..WebConfig::default() }))
 }
 
-/// Returns the path of that browser, for tools that start it themselves.
+/// Returns the path of the browser that [`chromium`] uses, for tools that start it themselves.
 ///
 /// # Panics
 /// Panics when [`chromium`] does.

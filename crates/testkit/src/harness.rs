@@ -73,7 +73,8 @@ impl ScenarioRun {
             let generation = outcome.generation().ok_or("the answer has no generation to keep")?;
             self.normaliser.keep(name, generation);
         }
-        // Removes these lines from the log: the rest was not expected.
+        // `wait_for` removes these lines from the log: only the others are compared with
+        // `received`.
         let late = step.waits.iter().filter(|line| !self.pages.wait_for(line, LOG_TIMEOUT));
         let late: Vec<String> = late.map(|line| format!("the page never reported {line:?}")).collect();
         let expected = step.received.as_ref().map_or(0, Vec::len);

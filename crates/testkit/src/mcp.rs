@@ -48,7 +48,8 @@ enum CallerConnection {
 }
 
 impl McpSurface {
-    /// Creates a server per caller, all with the state directory of `dir`.
+    /// Creates the surface. The first call of a caller starts its server, or the one server over
+    /// HTTP. All use the state directory of `dir`.
     ///
     /// # Panics
     /// Panics if no runtime can be built.

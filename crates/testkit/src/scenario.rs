@@ -107,7 +107,7 @@ pub struct Step {
     /// A part of the warning; if not set, there must be none.
     pub warning: Option<String>,
     /// Whether the ref ended and came back. A client that pins has dropped its pin, sends the ref
-    /// plain and is warned like any other.
+    /// without one and is warned like any other client.
     pub came_back: bool,
     /// Fields of the output by value; others are not compared.
     pub output: Option<toml::Value>,
@@ -129,7 +129,7 @@ impl Scenario {
     /// Reads a file.
     ///
     /// # Errors
-    /// Returns a sentence with the file and the fault in it.
+    /// Returns a sentence that names the file and the error.
     pub fn read(path: &Path) -> Result<Self, String> {
         let text = std::fs::read_to_string(path).map_err(|e| format!("{}: {e}", path.display()))?;
         let scenario: Self = toml::from_str(&text).map_err(|e| format!("{}: {e}", path.display()))?;

@@ -15,7 +15,7 @@ pub trait Surface {
     /// Returns the name of the surface.
     fn name(&self) -> SurfaceName;
 
-    /// Returns whether its client pins refs itself and reads no generations.
+    /// Returns whether the surface's client pins refs itself and reads no generations.
     fn pins(&self) -> bool {
         false
     }
@@ -80,7 +80,7 @@ pub(crate) fn outcome(response: Response) -> Outcome {
         }
         None => response.text.clone(),
     };
-    // A terminal shows them too, on stderr.
+    // A terminal shows the app's errors too, on stderr.
     let text = text.map(|text| response.app_errors().fold(text, |text, seen| format!("{text}\n{seen}")));
     Outcome {
         exit: response.exit,
