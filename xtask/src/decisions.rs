@@ -26,7 +26,7 @@ pub fn decisions() -> Result {
     if faults.is_empty() { Ok(()) } else { Err(format!("decisions:\n{}", faults.join("\n"))) }
 }
 
-/// Returns the faults of one record.
+/// Returns the problems of one record.
 fn faults_of(text: &str) -> Vec<String> {
     let mut faults = Vec::new();
     let mut lines = text.lines();

@@ -85,7 +85,7 @@ fn has_example(text: &str) -> bool {
     text.lines().take_while(|line| line.starts_with("//!")).any(|line| line.starts_with("//! ```"))
 }
 
-/// Returns the faults of one file, with their line numbers.
+/// Returns the problems in one file, with their line numbers.
 fn faults_of(text: &str) -> Vec<(usize, String)> {
     let mut faults = Vec::new();
     let mut in_doc = false;

@@ -5,7 +5,7 @@ use crate::run::{output, root, run, target_dir};
 use crate::summary::skipped;
 use std::process::Command;
 
-/// The variable that makes a run that cannot check this fail.
+/// The variable that makes a run fail if it cannot check this.
 const REQUIRE: &str = "STICKPIN_REQUIRE_MSRV";
 
 /// Checks all targets with the `rust-version` of the workspace, in a separate target folder. If the

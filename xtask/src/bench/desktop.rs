@@ -34,8 +34,8 @@ const PRESS_PAUSE: Duration = Duration::from_millis(700);
 /// ("Root Instance" in FeatherPad), and its disappearance changes the section.
 const STARTUP_PAUSE: Duration = Duration::from_secs(11);
 
-/// The measured presses. Columns: program, toolkit, how the device presses it, snapshot lines that
-/// are pressed in turn, a note on the wait for an effect, and the target time.
+/// The measured presses. Columns: program, toolkit, how the device presses, snapshot lines that are
+/// pressed in turn, a note on the wait for an effect, and the target time.
 const PRESSES: &str = include_str!("presses.tsv");
 
 /// A program, the argument of `open`, its name in the table, and the target time of a snapshot.

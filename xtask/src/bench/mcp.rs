@@ -56,7 +56,8 @@ pub fn measure(table: &mut Table, ours: &Tool, server: &Server, peers: Option<&P
     snapshots(table, client, server, peers, runs)
 }
 
-/// Runs one command both ways alternately, in one session of one daemon.
+/// Runs one command through the socket and as a tool call alternately, in one session of one
+/// daemon.
 fn measure_overhead(table: &mut Table, ours: &Tool, client: &mut Client) -> Result {
     let state_dir = StateDir::open(&ours.folder).map_err(|e| e.to_string())?;
     let mut socket = Connection::find(&state_dir).map_err(|e| e.to_string())?.ok_or("no daemon runs")?;

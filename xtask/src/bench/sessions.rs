@@ -31,7 +31,7 @@ const HAND_OVER: [&str; 6] = ["turn", "release", "--status", "done", "--next-act
 /// Adds the rows of this part. `state` becomes the state directory of a separate daemon.
 pub fn measure(table: &mut Table, binary: &Path, state: &Path, runs: usize) -> Result {
     let mut ours = Tool::stickpin(binary, state)?;
-    // Its sessions are still open at the end.
+    // The sessions of the daemon are still open at the end.
     ours.end = &["daemon", "stop", "--force"];
     waiting(table, &ours)?;
     listing(table, &ours, runs)
@@ -58,7 +58,7 @@ fn waiting(table: &mut Table, ours: &Tool) -> Result {
     let daemon = daemon_pid(ours)?;
     let pids: Vec<u32> = waits.0.iter().map(Child::id).collect();
     let clients = || pids.iter().map(|pid| processor_ms(*pid)).sum::<Result<f64>>();
-    // The last ones have just begun.
+    // The last waits have just begun.
     sleep(Duration::from_secs(1));
     let (daemon_before, clients_before, began) = (processor_ms(daemon)?, clients()?, Instant::now());
     sleep(COUNTED);

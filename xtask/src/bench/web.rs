@@ -16,7 +16,7 @@ use std::time::{Duration, Instant};
 const OUR_SNAPSHOT: [&str; 3] = ["snapshot", "-i", "--all"];
 const PEER_SNAPSHOT: [&str; 2] = ["snapshot", "-i"];
 
-/// The peer takes half a minute for a page of 10,000 rows.
+/// The number of runs on a page of 10,000 rows, which takes the peer half a minute.
 const RUNS_OF_LARGE_PAGE: usize = 3;
 
 /// Pause between two presses; not a multiple of a frame.
@@ -161,8 +161,8 @@ impl ToolPair<'_> {
         alternate(runs, || after(self.ours.command(ours)), theirs)
     }
 
-    /// Returns the medians of the first snapshot of a page in a browser that has just started and
-    /// has not been read yet.
+    /// Returns the medians of the first snapshot of a page that has not been read yet, in a browser
+    /// that has just started.
     fn first_snapshots(&self, url: &str, runs: usize) -> Result<(f64, Option<f64>)> {
         let (mut a, mut b) = (Vec::new(), Vec::new());
         for _ in 0..runs {
