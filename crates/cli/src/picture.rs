@@ -305,7 +305,7 @@ mod tests {
             (&file, &Options::default(), Env { answer_on_terminal: false, ..kitty.clone() }, "to a terminal"),
             (&file, &Options::default(), env(&[("TERM", "xterm")]), "not known to support"),
             (&file, &Options::default(), env(&[("TMUX", "1")]), "multiplexer"),
-            (&jpeg, &Options::default(), kitty.clone(), "not a PNG or WebP picture"),
+            (&jpeg, &Options::default(), kitty.clone(), "cannot be decoded as PNG or WebP"),
             (&dir.path().join("gone.png"), &Options::default(), kitty.clone(), "gone.png"),
         ] {
             let (out, err) = shown(path, options, &env);
