@@ -475,6 +475,10 @@ async fn options_of_open_are_checked_against_what_the_provider_declares() {
     b.ok("open", input).await;
     assert_eq!(b.fake.world().lives, Some(9));
     let r = b.ok("capabilities", json!({})).await;
-    assert!(text(&r).contains("\nfake open --option lives=VALUE: How many lives the fake has."), "{}", text(&r));
+    assert!(
+        text(&r).contains("\nfake open --option lives=VALUE: How many lives the fake has."),
+        "{}",
+        text(&r)
+    );
     assert!(text(&r).contains("\nfake open --headed: Show the window."), "{}", text(&r));
 }
