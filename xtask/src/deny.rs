@@ -15,8 +15,8 @@ const REQUIRE_ADVISORIES: &str = "STICKPIN_REQUIRE_ADVISORIES";
 /// The variable that names a clone of the advisory database, which then is not fetched.
 const ADVISORIES: &str = "STICKPIN_ADVISORIES";
 
-/// The folder in which `cargo-deny` looks for the clone of its default database. It derives the name
-/// from the database's address.
+/// The folder in which `cargo-deny` looks for the clone of its default database. It derives the
+/// name from the database's address.
 const DATABASE: &str = "advisory-db-3157b0e258782691";
 
 /// The variable that makes a run without `cargo-deny` fail.

@@ -90,7 +90,8 @@ impl Device for LinuxDevice {
 
     async fn outcome(&mut self, target: Handle, _performed: Ticket) -> Result<Option<LocatedElement>> {
         lifecycle::alive(&self.app).await?;
-        // A press in GTK 4 acts after a delay. Until then, nothing has changed that was not signaled.
+        // A press in GTK 4 acts after a delay. Until then, nothing has changed that was not
+        // signaled.
         let later =
             !app::pending(self).is_zero() && self.app.events.state().changes == self.last.changes_when_read;
         let tree = if later { self.last.tree.clone() } else { verify::recheck_element(self, target).await? };

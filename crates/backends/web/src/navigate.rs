@@ -20,8 +20,9 @@ use tokio::time::{timeout, timeout_at};
 /// The time without activity after which a page counts as loaded.
 const QUIET_TIME: Duration = Duration::from_millis(150);
 
-/// How long a new document may keep changing while it loads nothing: a clock or a game never stops.
-const MOVING_TIMEOUT: Duration = Duration::from_secs(3);
+/// How long a new document may keep changing while it loads nothing. A clock or a game never stops,
+/// but a large editor that sets itself up on a busy machine does.
+const MOVING_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Timeout for a browser to cancel a navigation. Short, because the caller has already timed out.
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(300);

@@ -66,8 +66,8 @@ pub(crate) fn build(
     let TreeAssembly { mut builder, by_path, .. } = building;
     let covered = windows.iter().any(|&window| reader.shows_nothing(picture, window));
     let below: HashSet<usize> = if watch.is_empty() { HashSet::new() } else { picture.inside(0).collect() };
-    // Objects without a window may still exist, but count as gone, unless a window is covered: it may
-    // contain anything that is not known to have ended.
+    // Objects without a window may still exist, but count as gone, unless a window is covered: it
+    // may contain anything that is not known to have ended.
     let is_hidden = |handle: &Handle| {
         let Some(path) = ids.path(handle.id) else { return false };
         let unseen = |at: &usize| !picture[*at].shown && !picture[*at].is(s::DEFUNCT);

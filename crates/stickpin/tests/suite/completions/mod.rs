@@ -72,8 +72,8 @@ impl Shell {
         }
     }
 
-    /// Returns the completions at the end of each line, if the shell is installed. One shell answers
-    /// for all lines, because most of the time is that of its start.
+    /// Returns the completions at the end of each line, if the shell is installed. One shell
+    /// answers for all lines, because most of the time is that of its start.
     fn completions(&self, world: &World, lines: &[&str]) -> Option<Vec<Vec<String>>> {
         let ran = self.run(world, self.script, &lines.join("\n"))?;
         assert_eq!((ran.code, &*ran.err), (0, ""), "{}: {lines:?}: {ran:?}", self.program);

@@ -6,8 +6,8 @@ use serde_json::json;
 use std::path::PathBuf;
 
 impl Outside {
-    /// Returns a command line that creates a file and fails, and the path of that file. `open` would
-    /// wait for what a program that succeeds has started.
+    /// Returns a command line that creates a file and fails, and the path of that file. `open`
+    /// would wait for what a program that succeeds has started.
     fn leaves(&self, name: &str) -> (String, PathBuf) {
         let file = self.world.path().join(name);
         (format!("sh -c 'echo ran > {}; exit 1'", file.display()), file)
