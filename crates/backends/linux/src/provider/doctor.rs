@@ -122,7 +122,7 @@ mod tests {
     #[test]
     fn what_is_missing_comes_with_the_command_that_installs_it() {
         let found = tools(&[("Xvfb", "xvfb"), ("openbox", "openbox")]);
-        assert_eq!(found.found, "Xvfb, openbox missing: --private cannot be used");
+        assert_eq!(found.found, "Xvfb, openbox missing: `--private` cannot be used");
         assert_eq!(found.fix, "apt install xvfb openbox at-spi2-core");
         assert!(tools(&[]).ok);
     }
