@@ -12,6 +12,7 @@ pub(crate) mod wait;
 
 pub use crate::act::outcome::ActionOutput;
 pub use crate::observe::changes::Changes;
+pub use crate::observe::navigation::Quiet;
 pub use act::*;
 pub use coordinate::*;
 pub use navigate::*;

@@ -7,6 +7,7 @@ use crate::api::render::{Show, Text};
 use crate::command::args::ActionOptions;
 use crate::command::context::Cx;
 use crate::observe::changes::Changes;
+use crate::observe::navigation::Quiet;
 use crate::observe::waiting::{MAX_PENDING_CHARS, QUIET_TIME};
 use crate::observe::{capture, changes, navigation, notices, receipt};
 use serde::{Deserialize, Serialize};
@@ -38,11 +39,8 @@ pub struct ActionOutput {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub now: Option<String>,
     /// Whether the app became quiet (`--settle`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub settled: Option<bool>,
-    /// The activities that were still pending when the wait ended.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub still: Vec<String>,
+    #[serde(flatten)]
+    pub quiet: Option<Quiet>,
     /// What changed (`--settle`).
     #[serde(skip_serializing_if = "Option::is_none")]
     pub changes: Option<Changes>,
@@ -141,9 +139,7 @@ async fn settle_and_observe(
         if went_on(cx, &settled) {
             settled = cx.device()?.settle(request, &cancel).await;
         }
-        let settled = settled?;
-        acted.settled = Some(settled.is_quiet);
-        acted.still = settled.pending.iter().map(ToString::to_string).collect();
+        acted.quiet = Some(settled?.into());
     } else if opts.receipt {
         let effects = cx.device()?.wait_effect(EFFECT_TIMEOUT, &cancel).await;
         if !went_on(cx, &effects) {
@@ -328,8 +324,8 @@ impl Show for ActionOutput {
         if let Some(now) = &self.now {
             text.line(format_args!("now {now}"));
         }
-        if self.settled == Some(false) {
-            navigation::show_not_quiet(text, &self.still);
+        if let Some(quiet) = &self.quiet {
+            quiet.show(text);
         }
         if let Some(changes) = &self.changes {
             changes.show(text);

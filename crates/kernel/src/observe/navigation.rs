@@ -13,11 +13,11 @@ use stickpin_device::{
 };
 use stickpin_tree::escape;
 
-/// Whether the app was quiet when a command that opens or navigates stopped waiting for it.
+/// Whether the app was quiet when a command stopped waiting for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Quiet {
-    /// Whether the document became ready and quiet in time.
+    /// Whether the app became ready and quiet in time.
     pub settled: bool,
     /// What was still active.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -32,17 +32,13 @@ impl From<SettleResult> for Quiet {
 
 impl Show for Quiet {
     fn show(&self, text: &mut Text) {
-        if !self.settled {
-            show_not_quiet(text, &self.still);
+        match &self.still[..] {
+            _ if self.settled => {}
+            [] => text.line("not quiet yet"),
+            still => {
+                text.line(format_args!("not quiet yet: {}", escape(&still.join(", "), MAX_PENDING_CHARS)))
+            }
         }
-    }
-}
-
-/// Shows that the app is not quiet, and what is still active, if that is known.
-pub(crate) fn show_not_quiet(text: &mut Text, still: &[String]) {
-    match still {
-        [] => text.line("not quiet yet"),
-        still => text.line(format_args!("not quiet yet: {}", escape(&still.join(", "), MAX_PENDING_CHARS))),
     }
 }
 

@@ -24,7 +24,7 @@ async fn typed_answer_has_what_every_surface_shows() {
     assert!(page.to_string().contains("@e5 link \"Cart (0)\""), "{page}");
     let pressed = shop.press(page.find("Cart").expect("one")).settle().await.expect("it is pressed");
     assert_eq!(pressed.acted.did, "pressed");
-    assert_eq!(pressed.acted.settled, Some(true));
+    assert_eq!(pressed.acted.quiet.as_ref().map(|quiet| quiet.settled), Some(true));
     assert!(pressed.acted.changes.is_some(), "{pressed:?}");
     assert_eq!(pressed.standing().map(|s| s.standing.as_str()), Some("current"));
     assert!(pressed.elements().is_ok_and(|changed| !changed.is_empty()), "{pressed:?}");

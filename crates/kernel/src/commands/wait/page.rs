@@ -5,7 +5,7 @@ use crate::commands::prelude::*;
 use crate::commands::read::get::url;
 use crate::commands::wait::{WAIT, WaitOutput, default_timeout, within};
 use crate::host::queue::Position;
-use crate::observe::waiting::{QUIET_TIME, WaitTimeout, WakeOn};
+use crate::observe::waiting::{MAX_PENDING_CHARS, QUIET_TIME, WaitTimeout, WakeOn};
 use std::pin::pin;
 use stickpin_device::SettleRequest;
 use stickpin_tree::{Selector, States, escape, quote, quote_url};
@@ -163,7 +163,7 @@ impl Command for WaitStable {
                 return Err(Error::timeout(format!(
                     "waited {} ms for quiet; still moving: {}",
                     self.timeout,
-                    escape(&still.join(", "), 500)
+                    escape(&still.join(", "), MAX_PENDING_CHARS)
                 ))
                 .details(serde_json::json!({ "still": still })));
             }
