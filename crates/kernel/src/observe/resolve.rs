@@ -205,28 +205,27 @@ fn the_match(cx: &mut Cx, tree: &Tree, selector: &Selector, matches: &[NodeId]) 
 /// match.
 ///
 /// # Errors
-/// Returns the errors of [`capture::capture_app`] and [`match_all`].
+/// Returns the errors of [`capture::capture_app`] and [`match_in`].
 pub(crate) async fn capture_matches(
     cx: &mut Cx,
     selector: &Selector,
     freshness: Freshness,
 ) -> Result<(Arc<Tree>, Vec<NodeId>)> {
     let mut tree = capture(cx, freshness).await?;
-    for _ in 1..MAX_CSS_CAPTURES {
+    let mut captures = 1;
+    loop {
         let Matched { nodes, unknown } = match_in(cx, &tree, selector).await?;
         // The app may have replaced the element between the capture and the answer. That is no
         // reason to report that there is none.
-        if !unknown {
+        if !unknown || captures == MAX_CSS_CAPTURES {
             return Ok((tree, nodes));
         }
         let next = capture(cx, freshness).await?;
         if Arc::ptr_eq(&next, &tree) {
             return Ok((tree, nodes));
         }
-        tree = next;
+        (tree, captures) = (next, captures + 1);
     }
-    let nodes = match_all(cx, &tree, selector).await?;
-    Ok((tree, nodes))
 }
 
 async fn capture(cx: &mut Cx, freshness: Freshness) -> Result<Arc<Tree>> {
@@ -234,15 +233,6 @@ async fn capture(cx: &mut Cx, freshness: Freshness) -> Result<Arc<Tree>> {
         Freshness::Stored => capture::capture_app(cx, Origin::Internal).await,
         Freshness::Now => capture::capture_now(cx).await,
     }
-}
-
-/// Returns the nodes that a selector matches in a tree that was just captured, without those that
-/// only wrap another match.
-///
-/// # Errors
-/// Returns `UNSUPPORTED` for `css=` where the device cannot evaluate it.
-pub(crate) async fn match_all(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result<Vec<NodeId>> {
-    Ok(match_in(cx, tree, selector).await?.nodes)
 }
 
 /// The nodes that a selector matches in a tree.
@@ -253,6 +243,10 @@ struct Matched {
     unknown: bool,
 }
 
+/// Matches a selector in a tree that was just captured, without nodes that only wrap another match.
+///
+/// # Errors
+/// Returns `UNSUPPORTED` for `css=` where the device cannot evaluate it.
 async fn match_in(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result<Matched> {
     let mut answers = Vec::new();
     for css in selector.css() {
@@ -315,8 +309,8 @@ pub(crate) async fn resolve_in_stored_tree(cx: &mut Cx, target: &Target) -> Resu
         Target::Ref(r) => resolve_ref(cx, *r)?,
         Target::Selector(s) => {
             let tree = cx.tree()?;
-            let matches = match_all(cx, &tree, s).await?;
-            the_match(cx, &tree, s, &matches)?
+            let Matched { nodes, .. } = match_in(cx, &tree, s).await?;
+            the_match(cx, &tree, s, &nodes)?
         }
         Target::Point { .. } => return Err(no_point(target)),
     };
