@@ -77,16 +77,12 @@ impl Shell {
     fn completions(&self, world: &World, lines: &[&str]) -> Option<Vec<Vec<String>>> {
         let ran = self.run(world, self.script, &lines.join("\n"))?;
         assert_eq!((ran.code, &*ran.err), (0, ""), "{}: {lines:?}: {ran:?}", self.program);
-        let mut printed = ran.out.lines().map(str::trim);
-        let mut one = || {
-            let one = printed.by_ref().take_while(|line| *line != "<end>");
-            one.filter(|line| !line.is_empty()).map(str::to_owned).collect()
-        };
-        let all = lines.iter().map(|_| one()).collect();
-        assert_eq!(printed.next(), None, "{}: {lines:?}: {ran:?}", self.program);
-        let ends = ran.out.lines().filter(|line| line.trim() == "<end>").count();
-        assert_eq!(ends, lines.len(), "{}: {lines:?}: {ran:?}", self.program);
-        Some(all)
+        let mut parts: Vec<_> = ran.out.split("<end>").collect();
+        let rest = parts.pop().map(str::trim);
+        assert_eq!((parts.len(), rest), (lines.len(), Some("")), "{}: {lines:?}: {ran:?}", self.program);
+        let words =
+            |part: &str| part.lines().map(str::trim).filter(|l| !l.is_empty()).map(str::to_owned).collect();
+        Some(parts.into_iter().map(words).collect())
     }
 }
 
