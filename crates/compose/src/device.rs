@@ -88,7 +88,7 @@ impl<G: Environment> Device for CompositeDevice<G> {
             Some(async move { (number, name, device.settle(request, cancel).await) })
         });
         let ended = join_all(settling).await;
-        let mut settled = SettleResult::new(true, Vec::new());
+        let mut settled = SettleResult::quiet();
         for (number, name, answer) in ended {
             match self.check_member(number, answer).await {
                 Ok(part) => {

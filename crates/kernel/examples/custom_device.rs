@@ -178,7 +178,7 @@ impl Device for Todo {
     }
 
     async fn settle(&mut self, _request: SettleRequest, _cancel: &CancellationToken) -> Result<SettleResult> {
-        Ok(SettleResult::new(true, Vec::new()))
+        Ok(SettleResult::quiet())
     }
 
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {

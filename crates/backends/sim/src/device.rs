@@ -83,9 +83,9 @@ impl SimDevice {
                 match sim.next_due() {
                     // No timer is due before the app would count as quiet, so there is nothing to
                     // wait for.
-                    None => return Ok(SettleResult::new(true, Vec::new())),
+                    None => return Ok(SettleResult::quiet()),
                     Some(due) if !loading && due > quiet_at => {
-                        return Ok(SettleResult::new(true, Vec::new()));
+                        return Ok(SettleResult::quiet());
                     }
                     Some(due) if due > end || now >= end || cancel.is_cancelled() => {
                         return Ok(SettleResult::new(false, sim.pending_activities(due.max(end))));

@@ -119,20 +119,17 @@ pub async fn settle_until(
                     "a script on the page is running".to_owned(),
                 )]);
             }
-            Ok(Ok(QuietAnswer { settled: true, .. })) => {
-                let last_input = page.last_input;
-                let same = page.tab.read(|tab| pending_activity(tab, last_input, quiet).is_none())?;
-                if same {
-                    return Ok(SettleResult::new(true, Vec::new()));
-                }
-            }
-            Ok(Ok(moves)) => {
-                // A page that has begun to load something meanwhile may take longer.
+            Ok(Ok(answer)) => {
                 let last_input = page.last_input;
                 let state = page.tab.read(|tab| pending_activity(tab, last_input, quiet))?;
-                let until = if state.is_some_and(|(still, _)| !still.is_empty()) { deadline } else { until };
-                if Instant::now() + Duration::from_millis(20) >= until {
-                    return not_settled(activities(moves));
+                // A page that has begun to load something meanwhile may take longer.
+                let loads = state.as_ref().is_some_and(|(still, _)| !still.is_empty());
+                let until = if loads { deadline } else { until };
+                if answer.settled && state.is_none() {
+                    return Ok(SettleResult::quiet());
+                }
+                if !answer.settled && Instant::now() + Duration::from_millis(20) >= until {
+                    return not_settled(activities(answer));
                 }
             }
             Ok(Err(TabError::WorldGone | TabError::Dialog(_))) => {}

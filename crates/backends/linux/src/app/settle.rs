@@ -44,7 +44,7 @@ pub(crate) async fn until_quiet(
                 }
             }
             if device.app.events.state().changes == changes {
-                return Ok(SettleResult::new(true, Vec::new()));
+                return Ok(SettleResult::quiet());
             }
             // An app that signals whenever it is queried never becomes quiet.
             if now < end && !cancel.is_cancelled() {
