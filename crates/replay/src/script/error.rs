@@ -40,6 +40,16 @@ impl LineError {
         Self { at, message: message.into(), hint }
     }
 
+    /// Returns the error unless a condition holds.
+    pub(super) fn unless(
+        holds: bool,
+        at: usize,
+        message: impl Into<String>,
+        hint: &'static str,
+    ) -> Result<(), Self> {
+        if holds { Ok(()) } else { Err(Self::new(at, message, hint)) }
+    }
+
     /// Adds the line number, and converts the position to a column.
     pub(super) fn on_line(self, number: u32, line: &str) -> ScriptError {
         let before = line.get(..self.at.min(line.len())).unwrap_or(line).chars().count();

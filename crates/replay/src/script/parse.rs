@@ -10,14 +10,9 @@ use super::{Block, MAX_BYTES, MAX_DEPTH, MAX_TIMES, Node, NodeKind, Script, Visi
 /// # Errors
 /// Returns the first error, with its line and column.
 pub fn parse(text: &str) -> Result<Script, ScriptError> {
-    if text.len() > MAX_BYTES {
-        return Err(LineError::new(
-            0,
-            format!("the script has {} bytes, more than {MAX_BYTES}", text.len()),
-            "split it: include FILE",
-        )
-        .on_line(1, ""));
-    }
+    let too_long = format!("the script has {} bytes, more than {MAX_BYTES}", text.len());
+    LineError::unless(text.len() <= MAX_BYTES, 0, too_long, "split it: include FILE")
+        .map_err(|e| e.on_line(1, ""))?;
     let mut reader = Parser::default();
     for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
         reader.line(number, line).map_err(|fault| fault.on_line(number, line))?;
@@ -72,12 +67,8 @@ impl Parser {
     /// Parses `context platform=web timeout=60000`.
     fn context(&mut self, line: &str, start: usize) -> Result<(), LineError> {
         const FORM: &str = "context platform=web timeout=60000 retries=1";
-        if self.seen_context {
-            return Err(LineError::new(start, "there is a second `context` line", FORM));
-        }
-        if self.seen_command {
-            return Err(LineError::new(start, "`context` must come before the first command", FORM));
-        }
+        LineError::unless(!self.seen_context, start, "there is a second `context` line", FORM)?;
+        LineError::unless(!self.seen_command, start, "`context` must come before the first command", FORM)?;
         self.seen_context = true;
         let mut at = skip(line, start + "context".len());
         while at < line.len() {
@@ -85,20 +76,11 @@ impl Parser {
             let Some(value) = value.as_text() else {
                 return Err(LineError::new(at, "a `context` value contains a variable", FORM));
             };
-            if self.script.context(&key).is_some() {
-                return Err(LineError::new(
-                    at,
-                    format!("`{key}` is given twice in `context`"),
-                    "keep one of the two",
-                ));
-            }
-            if matches!(key.as_str(), "timeout" | "retries") && value.parse::<u32>().is_err() {
-                return Err(LineError::new(
-                    at,
-                    format!("`{key}` is {}, not a whole number", quoted(value)),
-                    FORM,
-                ));
-            }
+            let twice = format!("`{key}` is given twice in `context`");
+            LineError::unless(self.script.context(&key).is_none(), at, twice, "keep one of the two")?;
+            let is_valid = !matches!(key.as_str(), "timeout" | "retries") || value.parse::<u32>().is_ok();
+            let invalid = format!("`{key}` is {}, not a whole number", quoted(value));
+            LineError::unless(is_valid, at, invalid, FORM)?;
             self.script.context.push((key, value.to_owned()));
             at = skip(line, end);
         }
@@ -109,14 +91,11 @@ impl Parser {
     fn env(&mut self, line: &str, at: usize) -> Result<(), LineError> {
         const FORM: &str = "env KEY=VALUE, before the first command";
         let at = skip(line, at);
-        if self.seen_command {
-            return Err(LineError::new(at, "`env` must come before the first command", FORM));
-        }
+        LineError::unless(!self.seen_command, at, "`env` must come before the first command", FORM)?;
         let (key, value, end) = parse_pair(line, at, FORM)?;
         variable(&key, at)?;
-        if self.script.env.iter().any(|(k, _)| *k == key) {
-            return Err(LineError::new(at, format!("`{key}` is set twice"), "keep one of the two"));
-        }
+        let is_new = self.script.env.iter().all(|(k, _)| *k != key);
+        LineError::unless(is_new, at, format!("`{key}` is set twice"), "keep one of the two")?;
         expect_end(line, end)?;
         self.script.env.push((key, value));
         Ok(())
@@ -141,13 +120,9 @@ impl Parser {
     fn open(&mut self, number: u32, line: &str, first: &str, start: usize) -> Result<(), LineError> {
         let words = words(line, start)?;
         let text = |i: usize| words.get(i).and_then(Template::as_text);
-        if text(words.len() - 1) != Some("{") || words.len() < 2 {
-            return Err(LineError::new(
-                line.trim_end().len(),
-                format!("`{first}` needs `{{` at the end of its line"),
-                BLOCKS,
-            ));
-        }
+        let is_opened = text(words.len() - 1) == Some("{") && words.len() >= 2;
+        let unopened = format!("`{first}` needs `{{` at the end of its line");
+        LineError::unless(is_opened, line.trim_end().len(), unopened, BLOCKS)?;
         let inner = words.len() - 1;
         let block = match first {
             "if" => {
@@ -177,9 +152,8 @@ impl Parser {
                 }
             }
         };
-        if self.open.len() == MAX_DEPTH {
-            return Err(LineError::new(start, format!("blocks are nested more than {MAX_DEPTH} deep"), ""));
-        }
+        let too_deep = format!("blocks are nested more than {MAX_DEPTH} deep");
+        LineError::unless(self.open.len() != MAX_DEPTH, start, too_deep, "")?;
         self.seen_command = true;
         self.open.push((number, block, Vec::new()));
         Ok(())
@@ -223,18 +197,15 @@ fn words(line: &str, at: usize) -> Result<Vec<Template>, LineError> {
 fn include(line: &str, start: usize) -> Result<NodeKind, LineError> {
     const FORM: &str = "include steps/login.ad USER=ada";
     let mut at = skip(line, start + "include".len());
-    if at == line.len() {
-        return Err(LineError::new(start, "`include` needs a file", FORM));
-    }
+    LineError::unless(at != line.len(), start, "`include` needs a file", FORM)?;
     let (file, end) = word::read(line, at)?;
     let mut env: Vec<(String, Template)> = Vec::new();
     at = skip(line, end);
     while at < line.len() {
         let (key, value, end) = parse_pair(line, at, FORM)?;
         variable(&key, at)?;
-        if env.iter().any(|(k, _)| *k == key) {
-            return Err(LineError::new(at, format!("`{key}` is given twice"), "keep one of the two"));
-        }
+        let is_new = env.iter().all(|(k, _)| *k != key);
+        LineError::unless(is_new, at, format!("`{key}` is given twice"), "keep one of the two")?;
         env.push((key, value));
         at = skip(line, end);
     }
@@ -243,21 +214,10 @@ fn include(line: &str, start: usize) -> Result<NodeKind, LineError> {
 
 /// Checks that a script may set a variable of this name.
 fn variable(key: &str, at: usize) -> Result<(), LineError> {
-    if !is_name(key) {
-        return Err(LineError::new(
-            at,
-            format!("{} is not the name of a variable", quoted(key)),
-            "env KEY=VALUE, before the first command",
-        ));
-    }
-    if key.starts_with("AD_") {
-        return Err(LineError::new(
-            at,
-            format!("`{key}` is a reserved name"),
-            "names that begin with AD_ are built in",
-        ));
-    }
-    Ok(())
+    let unnamed = format!("{} is not the name of a variable", quoted(key));
+    LineError::unless(is_name(key), at, unnamed, "env KEY=VALUE, before the first command")?;
+    let reserved = format!("`{key}` is a reserved name");
+    LineError::unless(!key.starts_with("AD_"), at, reserved, "names that begin with AD_ are built in")
 }
 
 /// Parses `KEY=VALUE`, in which the value is a word.
@@ -281,8 +241,5 @@ fn skip(line: &str, at: usize) -> usize {
 
 fn expect_end(line: &str, at: usize) -> Result<(), LineError> {
     let at = skip(line, at);
-    if at < line.len() {
-        return Err(LineError::new(at, "unexpected text at the end of the line", ""));
-    }
-    Ok(())
+    LineError::unless(at >= line.len(), at, "unexpected text at the end of the line", "")
 }
