@@ -113,6 +113,22 @@ impl Command<'_> {
         matches!(self.value.value, YamlValue::Text(_))
     }
 
+    /// Returns the text that a command takes, either directly or under `name` in a mapping.
+    fn text(&mut self, name: &'static str) -> Result<Option<Template>, ScriptError> {
+        match self.is_text() {
+            true => text::scalar(self.name, self.value).map(Some),
+            false => self.fields.text(name),
+        }
+    }
+
+    /// Returns the selector that a command takes, either as a text or in its mapping.
+    fn target(&mut self) -> Result<Template, ScriptError> {
+        match self.is_text() {
+            true => selector::from_text(self.name, self.value),
+            false => selector::take(&mut self.fields),
+        }
+    }
+
     /// Creates a line at the command's position.
     pub(super) fn line(&self, words: Vec<Template>) -> Node {
         self.node(NodeKind::Command(words))
@@ -179,14 +195,9 @@ pub(super) fn optional_assertion(command: &mut Command<'_>, assertions: Vec<Node
 }
 
 fn launch_app(flow: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
-    let (mut app, mut clear) = (None, None);
-    if command.is_text() {
-        app = Some(text::scalar(command.name, command.value)?);
-    } else {
-        app = command.fields.text("appId")?.or(app);
-        clear = command.fields.boolean("clearState")?;
-        command.fields.expect_default("stopApp", true, "an app always starts fresh")?;
-    }
+    let app = command.text("appId")?;
+    let clear = command.fields.boolean("clearState")?;
+    command.fields.expect_default("stopApp", true, "an app always starts fresh")?;
     let Some(app) = app.or_else(|| flow.app.clone()) else {
         return Err(command.at.error_at(
             "`launchApp` does not name an app, nor does the header",
@@ -200,32 +211,23 @@ fn launch_app(flow: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
 
 /// Converts `tapOn` and similar commands into one of our verbs with its options.
 fn tap(command: &mut Command<'_>, verb: &str, extra: Option<&str>) -> Nodes {
-    let mut words = vec![word(verb)];
-    let (mut times, mut delay, mut optional) = (None, None, false);
-    let target;
-    if command.is_text() {
-        target = selector::from_text(command.name, command.value)?;
-        words.push(target.clone());
-    } else {
-        let fields = &mut command.fields;
-        let point = fields.take("point").map(point).transpose()?;
-        target = match &point {
-            Some(point) => point.clone(),
-            None => selector::take(fields)?,
-        };
-        words.push(target.clone());
-        words.extend(fields.text("waitToSettleTimeoutMs")?.map(|ms| option("settle", &ms)));
-        times = fields.take("repeat").map(|yaml| repetitions("repeat", yaml)).transpose()?;
-        delay = if times.is_some() { fields.text("delay")? } else { None };
-        fields.expect_default("retryTapIfNoChange", false, "use retry: {maxRetries: 1, commands: [...]}")?;
-        fields.ignore(&["label"]);
-        if point.is_some() {
-            // A point always exists.
-            fields.expect_default("optional", false, "a point always exists")?;
-        } else {
-            optional = fields.boolean("optional")?.unwrap_or(false);
-        }
+    let point = command.fields.take("point").map(point).transpose()?;
+    let target = match &point {
+        Some(point) => point.clone(),
+        None => command.target()?,
+    };
+    let mut words = vec![word(verb), target.clone()];
+    let fields = &mut command.fields;
+    words.extend(fields.text("waitToSettleTimeoutMs")?.map(|ms| option("settle", &ms)));
+    let times = fields.take("repeat").map(|yaml| repetitions("repeat", yaml)).transpose()?;
+    let delay = if times.is_some() { fields.text("delay")? } else { None };
+    fields.expect_default("retryTapIfNoChange", false, "use retry: {maxRetries: 1, commands: [...]}")?;
+    fields.ignore(&["label"]);
+    if point.is_some() {
+        // A point always exists.
+        fields.expect_default("optional", false, "a point always exists")?;
     }
+    let optional = fields.boolean("optional")?.unwrap_or(false);
     words.extend(extra.map(word));
     let mut line = command.line(words);
     if let Some(times) = times {
@@ -250,24 +252,14 @@ pub(super) fn repetitions(name: &str, yaml: &Yaml) -> Result<u32, ScriptError> {
 }
 
 fn assertion(command: &mut Command<'_>, visibility: Visibility) -> Nodes {
-    if command.is_text() {
-        return Ok(vec![command.wait_line(
-            &selector::from_text(command.name, command.value)?,
-            visibility,
-            None,
-        )]);
-    }
-    let target = selector::take(&mut command.fields)?;
+    let target = command.target()?;
     let assertions = vec![command.wait_line(&target, visibility, None)];
     optional_assertion(command, assertions)
 }
 
-/// Returns the single text that a command takes, either directly or under `name` in a mapping.
+/// Returns the text that a command needs, either directly or under `name` in a mapping.
 fn single_text(command: &mut Command<'_>, name: &'static str) -> Result<Template, ScriptError> {
-    if command.is_text() {
-        return text::scalar(command.name, command.value);
-    }
-    let found = command.fields.text(name)?;
+    let found = command.text(name)?;
     found.ok_or_else(|| command.at.error_at(format!("`{}` needs `{name}`", command.name), ""))
 }
 
@@ -278,15 +270,10 @@ fn input_text(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
 }
 
 fn erase_text(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
+    let field = command.fields.take("charactersToErase").map(|yaml| repetitions("charactersToErase", yaml));
     let times = match command.is_text() {
         true => repetitions(command.name, command.value)?,
-        false => {
-            let times = command.fields.take("charactersToErase");
-            times
-                .map(|yaml| repetitions("charactersToErase", yaml))
-                .transpose()?
-                .unwrap_or(DEFAULT_ERASED_CHARS)
-        }
+        false => field.transpose()?.unwrap_or(DEFAULT_ERASED_CHARS),
     };
     Ok(vec![
         command.node(NodeKind::Block(Block::Repeat(times), command.literal_line(&["key", "Backspace"])?)),
@@ -342,10 +329,7 @@ fn hide_keyboard(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
 
 /// Ends the session and with it the app; `launchApp` begins another one.
 fn close(flow: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
-    let named = match command.is_text() {
-        true => Some(text::scalar(command.name, command.value)?),
-        false => command.fields.text("appId")?,
-    };
+    let named = command.text("appId")?;
     if named.is_some() && named != flow.app {
         return Err(command.value.at.error_at(
             format!("`{}` supports only the flow's own app", command.name),
