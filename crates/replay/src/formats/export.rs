@@ -37,7 +37,7 @@ pub fn export(file: &Path, format: Format, read: &ReadFile<'_>) -> Result<Export
     let (script, items) = reader.file(file, None, &[])?;
     let name = file.file_stem().unwrap_or_default().to_string_lossy().into_owned();
     let mut notes = Vec::new();
-    let flow = ExportScript { name, marks: reader.marks(), script: &script, items: &items };
+    let flow = ExportScript { name, marks: &reader.marks, script: &script, items: &items };
     let text = match format {
         Format::Maestro => maestro::export(&flow, &mut notes),
         Format::Playwright => playwright::export(&flow, &mut notes),

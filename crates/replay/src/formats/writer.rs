@@ -191,7 +191,7 @@ pub(super) fn assignments(step: &ExportStep) -> Vec<(String, String)> {
 pub(super) struct ExportReader<'r> {
     read: &'r ReadFile<'r>,
     open: Vec<PathBuf>,
-    marks: VariableMarks,
+    pub(super) marks: VariableMarks,
 }
 
 /// A line, and why only a run can read it.
@@ -204,10 +204,6 @@ type IncludeScope = [(String, Template)];
 impl<'r> ExportReader<'r> {
     pub(super) fn new(read: &'r ReadFile<'r>) -> Self {
         Self { read, open: Vec::new(), marks: VariableMarks::default() }
-    }
-
-    pub(super) fn marks(&self) -> &VariableMarks {
-        &self.marks
     }
 
     pub(super) fn file(
@@ -389,14 +385,17 @@ pub(super) fn lines<W: FormatWriter>(
 
 /// Returns the role that all alternatives of a selector require.
 pub(super) fn role(selector: &Selector) -> Option<Role> {
-    let mut roles = selector.alternatives().map(|(conditions, _)| {
-        conditions.iter().find_map(|condition| match condition {
-            Condition::Role(role) => Some(*role),
-            _ => None,
-        })
-    });
+    let mut roles = selector.alternatives().map(|(conditions, _)| required_role(&conditions));
     let first = roles.next()??;
     roles.all(|role| role == Some(first)).then_some(first)
+}
+
+/// Returns the role that the conditions of an alternative require.
+pub(super) fn required_role(conditions: &[Condition<'_>]) -> Option<Role> {
+    conditions.iter().find_map(|condition| match condition {
+        Condition::Role(role) => Some(*role),
+        _ => None,
+    })
 }
 
 /// Adds the variables of `outer` that `scope` does not set.

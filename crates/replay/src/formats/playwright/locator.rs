@@ -1,6 +1,7 @@
 //! Converts selectors into locators.
 
 use super::{PlaywrightWriter, string};
+use crate::formats::writer::required_role;
 use stickpin_tree::{Compare, Condition, Role, Selector};
 
 /// Roles that `getByRole` does not know.
@@ -59,10 +60,7 @@ impl PlaywrightWriter<'_> {
 
     fn alternative(&self, conditions: &[Condition<'_>]) -> Result<Vec<String>, String> {
         let mut parts = LocatorParts::default();
-        let role = conditions.iter().find_map(|c| match c {
-            Condition::Role(role) => Some(*role),
-            _ => None,
-        });
+        let role = required_role(conditions);
         parts.frame = role == Some(Role::Iframe);
         parts.role = role.filter(|role| !UNSUPPORTED_ROLES.contains(role) && !parts.frame);
         if let Some(role) = role.filter(|role| UNSUPPORTED_ROLES.contains(role) && *role != Role::Text) {
