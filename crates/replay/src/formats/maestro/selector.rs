@@ -154,14 +154,8 @@ fn term(key: &str, operator: &str, value: &Template) -> Vec<TemplatePart> {
 /// `.*text` and `.*text.*`.
 fn comparison(key: &str, value: &Template, at: YamlPosition) -> Result<Vec<TemplatePart>, ScriptError> {
     let mut parts = value.parts().to_vec();
-    let open_start = match parts.first_mut() {
-        Some(TemplatePart::Text(text)) => replace_if_some(text, text.strip_prefix(".*").map(str::to_owned)),
-        _ => false,
-    };
-    let open_end = match parts.last_mut() {
-        Some(TemplatePart::Text(text)) => replace_if_some(text, text.strip_suffix(".*").map(str::to_owned)),
-        _ => false,
-    };
+    let open_start = strip(parts.first_mut(), |text| text.strip_prefix(".*"));
+    let open_end = strip(parts.last_mut(), |text| text.strip_suffix(".*"));
     for part in &mut parts {
         if let TemplatePart::Text(text) = part {
             *text = literal(text).ok_or_else(|| unsupported_pattern(value, at))?;
@@ -180,10 +174,12 @@ fn comparison(key: &str, value: &Template, at: YamlPosition) -> Result<Vec<Templ
     Ok(term(key, compare.sign(), &value_only))
 }
 
-fn replace_if_some(text: &mut String, rest: Option<String>) -> bool {
-    let found = rest.is_some();
-    *text = rest.unwrap_or_else(|| std::mem::take(text));
-    found
+/// Replaces a text with its rest, if `rest` returns one. Returns whether it does.
+fn strip(part: Option<&mut TemplatePart>, rest: fn(&str) -> Option<&str>) -> bool {
+    let Some(TemplatePart::Text(text)) = part else { return false };
+    let Some(kept) = rest(text).map(str::to_owned) else { return false };
+    *text = kept;
+    true
 }
 
 fn unsupported_pattern(value: &Template, at: YamlPosition) -> ScriptError {

@@ -37,15 +37,12 @@ pub(super) fn template(text: &str, at: YamlPosition) -> Result<Template, ScriptE
 
 fn variable(inside: &str, at: YamlPosition) -> Result<TemplatePart, ScriptError> {
     let (name, default) = match inside.split_once("||") {
-        Some((name, default)) => (name.trim(), Some(literal(default.trim()))),
-        None => (inside.trim(), None),
+        Some((name, default)) => (name.trim(), literal(default.trim()).map(Some)),
+        None => (inside.trim(), Some(None)),
     };
-    match default {
-        None if is_name(name) => Ok(TemplatePart::Variable { name: name.to_owned(), default: None }),
-        Some(Some(default)) if is_name(name) => {
-            Ok(TemplatePart::Variable { name: name.to_owned(), default: Some(default) })
-        }
-        _ => {
+    match default.filter(|_| is_name(name)) {
+        Some(default) => Ok(TemplatePart::Variable { name: name.to_owned(), default }),
+        None => {
             let shown = stickpin_tree::quote(&format!("${{{inside}}}"));
             Err(at.error_at(
                 format!("{shown} is a JavaScript expression"),
