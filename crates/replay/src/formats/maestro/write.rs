@@ -12,31 +12,25 @@ use stickpin_tree::{Compare, Condition, Role, Selector};
 pub(in super::super) fn export(flow: &ExportScript<'_>, notes: &mut Vec<Note>) -> String {
     let mut writer = MaestroWriter { marks: flow.marks, app: None };
     let body = lines(&mut writer, flow.items, notes);
-    let mut out = String::new();
     let app = writer.app.as_deref().unwrap_or("unknown");
     let key = if is_address(app) { "url" } else { "appId" };
-    line(&mut out, &format!("{key}: {}", scalar(&flow.marks.template(app))));
-    line(&mut out, &format!("name: {}", yaml_text(&flow.name)));
-    if !flow.script.env.is_empty() {
-        line(&mut out, "env:");
-        for (key, value) in &flow.script.env {
-            line(&mut out, &format!("  {key}: {}", scalar(value)));
-        }
+    let mut out = vec![
+        format!("{key}: {}", scalar(&flow.marks.template(app))),
+        format!("name: {}", yaml_text(&flow.name)),
+    ];
+    let env: Vec<String> =
+        flow.script.env.iter().map(|(key, value)| format!("{key}: {}", scalar(value))).collect();
+    if !env.is_empty() {
+        out.extend(nested("env", &env));
     }
-    line(&mut out, "---");
+    out.push("---".to_owned());
     if writer.app.is_none() {
-        line(&mut out, "# The script opens nothing: the header must name the app.");
+        out.push("# The script opens nothing: the header must name the app.".to_owned());
     }
-    body.iter().for_each(|text| line(&mut out, text));
-    if !body.iter().any(|text| text.starts_with('-')) {
-        line(&mut out, "[]");
-    }
-    out
-}
-
-fn line(out: &mut String, text: &str) {
-    out.push_str(text);
-    out.push('\n');
+    let has_command = body.iter().any(|text| text.starts_with('-'));
+    out.extend(body);
+    out.extend((!has_command).then(|| "[]".to_owned()));
+    out.join("\n") + "\n"
 }
 
 fn is_address(app: &str) -> bool {
@@ -68,8 +62,7 @@ impl FormatWriter for MaestroWriter<'_> {
             Block::Retry(times) => ("retry", vec![format!("maxRetries: {}", times - 1)]),
             Block::If(asked, step) => {
                 let target = self.target(&step.args().selector("target")?, caveats)?;
-                let key = condition(*asked);
-                ("runFlow", [vec!["when:".to_owned(), format!("  {key}:")], indent(&target, 4)].concat())
+                ("runFlow", nested("when", &nested(condition(*asked), &target)))
             }
         };
         Ok(nested_commands(name, &says, body))
@@ -94,6 +87,11 @@ fn nested_commands(name: &str, fields: &[String], body: Vec<String>) -> Vec<Stri
 
 fn indent(lines: &[String], by: usize) -> Vec<String> {
     lines.iter().map(|line| format!("{:by$}{line}", "")).collect()
+}
+
+/// Returns the lines of a mapping under a key.
+fn nested(key: &str, lines: &[String]) -> Vec<String> {
+    [vec![format!("{key}:")], indent(lines, 2)].concat()
 }
 
 /// Returns the lines of a command with its arguments.
@@ -227,7 +225,7 @@ impl MaestroWriter<'_> {
     fn toggle_lines(&self, args: &mut Args<'_>, on: bool, caveats: &mut Vec<String>) -> Lines {
         let target = self.target_argument(args, "target", caveats)?;
         let state = with_state(target.clone(), "checked", !on);
-        let when = [vec!["when:".to_owned(), "  visible:".to_owned()], indent(&state, 4)].concat();
+        let when = nested("when", &nested("visible", &state));
         Ok(nested_commands("runFlow", &when, with_fields("tapOn", &target)))
     }
 
@@ -237,8 +235,7 @@ impl MaestroWriter<'_> {
             caveats.push("the distance is not exported".to_owned());
         }
         if let Some(until) = args.text("until") {
-            let mut fields = vec!["element:".to_owned()];
-            fields.extend(indent(&self.target(&selector(until)?, caveats)?, 2));
+            let mut fields = nested("element", &self.target(&selector(until)?, caveats)?);
             fields.push(format!("direction: {}", direction.to_uppercase()));
             return Ok(with_fields("scrollUntilVisible", &fields));
         }
@@ -252,18 +249,14 @@ impl MaestroWriter<'_> {
             _ => "LEFT",
         };
         let mut fields = vec![format!("direction: {finger}")];
-        if let Some(container) = container {
-            fields.push("from:".to_owned());
-            fields.extend(indent(&container, 2));
-        }
+        fields.extend(container.iter().flat_map(|container| nested("from", container)));
         Ok(with_fields("swipe", &fields))
     }
 
     fn wait_lines(&self, args: &mut Args<'_>, visibility: Visibility, caveats: &mut Vec<String>) -> Lines {
         let target = self.target_argument(args, "target", caveats)?;
         let timeout = args.number("timeout").unwrap_or(10_000);
-        let mut fields = vec![format!("{}:", condition(visibility))];
-        fields.extend(indent(&target, 2));
+        let mut fields = nested(condition(visibility), &target);
         fields.push(format!("timeout: {timeout}"));
         Ok(with_fields("extendedWaitUntil", &fields))
     }
@@ -323,10 +316,7 @@ impl MaestroWriter<'_> {
                 // Maestro finds only visible elements.
                 Condition::Is { flag: "visible", wanted: true } => {}
                 Condition::Is { flag, .. } => return Err(format!("the state `{flag}` has no counterpart")),
-                Condition::In(outer) => {
-                    out.push("childOf:".to_owned());
-                    out.extend(indent(&self.target(outer, caveats)?, 2));
-                }
+                Condition::In(outer) => out.extend(nested("childOf", &self.target(outer, caveats)?)),
                 Condition::Css(css) => out.push(format!("css: {}", scalar(&self.marks.template(css)))),
             }
         }
