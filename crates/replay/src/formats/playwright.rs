@@ -133,16 +133,14 @@ impl FormatWriter for PlaywrightWriter<'_> {
     fn block(&mut self, block: &Block<ExportStep>, body: Vec<String>, _: &mut Vec<String>) -> Lines {
         self.blocks += 1;
         let n = self.blocks;
-        let (before, body, after) = match block {
-            Block::Repeat(times) => {
-                (vec![format!("for (let n{n} = 0; n{n} < {times}; n{n} += 1) {{")], body, vec!["}"])
-            }
+        let (head, body) = match block {
+            Block::Repeat(times) => (format!("for (let n{n} = 0; n{n} < {times}; n{n} += 1) {{"), body),
             Block::Retry(times) => {
-                let head = vec![format!("for (let left{n} = {times}; left{n} > 0; left{n} -= 1) {{")];
+                let head = format!("for (let left{n} = {times}; left{n} > 0; left{n} -= 1) {{");
                 let try_lines: Vec<String> = [vec!["try {".to_owned()], indent(&body).collect()].concat();
                 let catch_lines = ["  break;", "} catch (error) {"].map(str::to_owned);
                 let throw_lines = [format!("  if (left{n} === 1) throw error;"), "}".to_owned()];
-                (head, [try_lines, catch_lines.to_vec(), throw_lines.to_vec()].concat(), vec!["}"])
+                (head, [try_lines, catch_lines.to_vec(), throw_lines.to_vec()].concat())
             }
             Block::If(asked, step) => {
                 let all = self.locators(&step.args().selector("target")?)?;
@@ -153,10 +151,10 @@ impl FormatWriter for PlaywrightWriter<'_> {
                     Visibility::Visible => format!("if ({shown} > 0) {{"),
                     Visibility::Hidden => format!("if ({shown} === 0) {{"),
                 };
-                (vec![head], body, vec!["}"])
+                (head, body)
             }
         };
-        Ok(before.into_iter().chain(indent(&body)).chain(after.into_iter().map(str::to_owned)).collect())
+        Ok([head].into_iter().chain(indent(&body)).chain(["}".to_owned()]).collect())
     }
 }
 
