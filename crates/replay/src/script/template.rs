@@ -38,9 +38,10 @@ impl Template {
     pub fn new(parts: impl IntoIterator<Item = TemplatePart>) -> Self {
         let mut template = Self::default();
         for part in parts {
-            match part {
-                TemplatePart::Text(text) => template.push(&text),
-                variable @ TemplatePart::Variable { .. } => template.parts.push(variable),
+            match (part, template.parts.last_mut()) {
+                (TemplatePart::Text(text), _) if text.is_empty() => {}
+                (TemplatePart::Text(text), Some(TemplatePart::Text(last))) => last.push_str(&text),
+                (part, _) => template.parts.push(part),
             }
         }
         template
@@ -94,14 +95,6 @@ impl Template {
             TemplatePart::Variable { name, .. } => replacement(name).unwrap_or_else(|| vec![part.clone()]),
             TemplatePart::Text(_) => vec![part.clone()],
         }))
-    }
-
-    fn push(&mut self, text: &str) {
-        match self.parts.last_mut() {
-            _ if text.is_empty() => {}
-            Some(TemplatePart::Text(last)) => last.push_str(text),
-            _ => self.parts.push(TemplatePart::Text(text.to_owned())),
-        }
     }
 }
 
