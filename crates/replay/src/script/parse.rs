@@ -2,8 +2,9 @@
 
 use super::error::{LineError, ScriptError};
 use super::template::Template;
-use super::word::{self, is_name, is_space, quoted};
+use super::word::{self, is_name, is_space};
 use super::{Block, MAX_BYTES, MAX_DEPTH, MAX_TIMES, Node, NodeKind, Script, Visibility};
+use stickpin_tree::quote;
 
 /// Parses a script.
 ///
@@ -79,7 +80,7 @@ impl Parser {
             let twice = format!("`{key}` is given twice in `context`");
             LineError::unless(self.script.context(&key).is_none(), at, twice, "keep one of the two")?;
             let is_valid = !matches!(key.as_str(), "timeout" | "retries") || value.parse::<u32>().is_ok();
-            let invalid = format!("`{key}` is {}, not a whole number", quoted(value));
+            let invalid = format!("`{key}` is {}, not a whole number", quote(value));
             LineError::unless(is_valid, at, invalid, FORM)?;
             self.script.context.push((key, value.to_owned()));
             at = skip(line, end);
@@ -106,7 +107,7 @@ impl Parser {
         // A brace as an argument of a command must be quoted.
         if words.len() > 1 && line.trim_end_matches(is_space).ends_with(" {") {
             let first = words[0].as_text().unwrap_or_default();
-            return Err(LineError::new(start, format!("there is no block {}", quoted(first)), BLOCKS));
+            return Err(LineError::new(start, format!("there is no block {}", quote(first)), BLOCKS));
         }
         self.seen_command = true;
         let kind = match words.first().and_then(Template::as_text) {
@@ -214,7 +215,7 @@ fn include(line: &str, start: usize) -> Result<NodeKind, LineError> {
 
 /// Checks that a script may set a variable of this name.
 fn variable(key: &str, at: usize) -> Result<(), LineError> {
-    let unnamed = format!("{} is not the name of a variable", quoted(key));
+    let unnamed = format!("{} is not the name of a variable", quote(key));
     LineError::unless(is_name(key), at, unnamed, "env KEY=VALUE, before the first command")?;
     let reserved = format!("`{key}` is a reserved name");
     LineError::unless(!key.starts_with("AD_"), at, reserved, "names that begin with AD_ are built in")

@@ -4,6 +4,7 @@ use super::error::LineError;
 use super::template::{Template, TemplatePart};
 use std::iter::Peekable;
 use std::str::CharIndices;
+use stickpin_tree::quote;
 
 /// A character, and whether it was escaped: an escaped `$` does not start a variable.
 type WordChar = (char, bool);
@@ -82,7 +83,7 @@ fn read_escape(chars: &mut Peekable<CharIndices<'_>>, at: usize) -> Result<char,
         _ => {
             return Err(LineError::new(
                 at + i - 1,
-                format!("{} is not an escape", quoted(&format!("\\{c}"))),
+                format!("{} is not an escape", quote(&format!("\\{c}"))),
                 "double quotes hold JSON strings: \\\" \\\\ \\n \\t \\uXXXX, and \\$",
             ));
         }
@@ -159,7 +160,7 @@ fn template(chars: &[WordChar], at: usize) -> Result<Template, LineError> {
             None => (inside.as_str(), None),
         };
         if !is_name(name) {
-            return Err(LineError::new(at, format!("{} is not the name of a variable", quoted(name)), FORM));
+            return Err(LineError::new(at, format!("{} is not the name of a variable", quote(name)), FORM));
         }
         parts.push(TemplatePart::Text(std::mem::take(&mut text)));
         parts.push(TemplatePart::Variable { name: name.to_owned(), default });
@@ -173,9 +174,4 @@ fn template(chars: &[WordChar], at: usize) -> Result<Template, LineError> {
 pub(crate) fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')
-}
-
-/// Quotes text of the script for a message.
-pub(super) fn quoted(text: &str) -> String {
-    stickpin_tree::quote(text)
 }
