@@ -41,7 +41,7 @@ pub fn render(report: &Report, read: &ReadPicture<'_>) -> String {
         (Outcome::Passed, summary.passed),
     ];
     let filters = counts.into_iter().filter(|(_, count)| *count > 0).map(|(outcome, count)| {
-        let (class, word) = class_and_word(outcome);
+        let (class, word, _) = appearance(outcome);
         format!(include_str!("html/filter.html"), class = class, word = capitalize(word), count = count)
     });
     let total_millis = report.millis.max(1.0);
@@ -63,27 +63,20 @@ pub fn render(report: &Report, read: &ReadPicture<'_>) -> String {
     )
 }
 
-/// Returns the CSS class and the word for an outcome.
-fn class_and_word(outcome: Outcome) -> (&'static str, &'static str) {
+/// Returns the CSS class, the word and the sign for an outcome.
+fn appearance(outcome: Outcome) -> (&'static str, &'static str, &'static str) {
     match outcome {
-        Outcome::Passed => ("passed", "passed"),
-        Outcome::Flaky => ("flaky", "flaky"),
-        Outcome::Failed => ("failed", "failed"),
-        Outcome::Broken => ("broken", "broken"),
-        Outcome::NotRun => ("notrun", "not run"),
+        Outcome::Passed => ("passed", "passed", "✓"),
+        Outcome::Flaky => ("flaky", "flaky", "~"),
+        Outcome::Failed => ("failed", "failed", "✕"),
+        Outcome::Broken => ("broken", "broken", "!"),
+        Outcome::NotRun => ("notrun", "not run", "–"),
     }
 }
 
 /// Returns a sign and its word, so that an outcome can be read without color or sight.
 fn outcome_icon(outcome: Outcome) -> String {
-    let (class, word) = class_and_word(outcome);
-    let icon = match outcome {
-        Outcome::Passed => "✓",
-        Outcome::Flaky => "~",
-        Outcome::Failed => "✕",
-        Outcome::Broken => "!",
-        Outcome::NotRun => "–",
-    };
+    let (class, word, icon) = appearance(outcome);
     format!("<span class=\"sign {class}\" role=\"img\" aria-label=\"{word}\">{icon}</span>")
 }
 
@@ -123,12 +116,12 @@ fn facts(report: &Report) -> String {
 /// Returns a script's entry in the list, with its bar in the timeline of the run.
 fn list_entry(f: usize, file: &FileReport, total_millis: f64) -> String {
     let bar = |attempt: &Attempt| {
-        timeline_bar(attempt.start_offset, attempt.millis, total_millis, class_and_word(attempt.outcome).0)
+        timeline_bar(attempt.start_offset, attempt.millis, total_millis, appearance(attempt.outcome).0)
     };
     format!(
         include_str!("html/script.html"),
         f = f,
-        class = class_and_word(file.outcome).0,
+        class = appearance(file.outcome).0,
         sign = outcome_icon(file.outcome),
         name = path_with_breaks(&file.file),
         time = millis(file.millis),
@@ -137,7 +130,7 @@ fn list_entry(f: usize, file: &FileReport, total_millis: f64) -> String {
 }
 
 fn article(f: usize, file: &FileReport, pictures: &mut Pictures<'_>) -> String {
-    let (class, word) = class_and_word(file.outcome);
+    let (class, word, _) = appearance(file.outcome);
     let mut facts = vec![format!("<span class=\"word {class}\">{word}</span>"), millis(file.millis)];
     // The last attempt counts; earlier ones are collapsed.
     let last = file.attempts.len();

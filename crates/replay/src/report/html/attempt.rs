@@ -2,7 +2,7 @@
 
 use super::picture::Pictures;
 use super::text::{millis, text, with_refs};
-use super::{class_and_word, join_facts, outcome_icon, timeline_bar};
+use super::{appearance, join_facts, outcome_icon, timeline_bar};
 use crate::commands::format_count;
 use crate::divergence::Divergence;
 use crate::report::model::{Attempt, Outcome, Step};
@@ -21,7 +21,7 @@ pub(super) fn attempt(
     (number, all): (usize, usize),
     pictures: &mut Pictures<'_>,
 ) -> String {
-    let (class, word) = class_and_word(attempt.outcome);
+    let (class, word, _) = appearance(attempt.outcome);
     let mut content = attempt.divergence.as_ref().map(|d| divergence(id, file, d)).unwrap_or_default();
     if let Some(error) = &attempt.error {
         content += &failure(
@@ -137,8 +137,13 @@ fn note(words: &str) -> String {
 }
 
 fn step(id: &str, step: &Step, attempt: &Attempt, pictures: &mut Pictures<'_>) -> String {
-    let outcome = if step.ok { Outcome::Passed } else { attempt.outcome_of_a_failed_step() };
-    let (class, _) = class_and_word(outcome);
+    let outcome = match (step.ok, attempt.outcome) {
+        (true, _) => Outcome::Passed,
+        // The fault of the machinery, or of the app.
+        (false, Outcome::Broken) => Outcome::Broken,
+        (false, _) => Outcome::Failed,
+    };
+    let (class, ..) = appearance(outcome);
     let diverged = attempt.divergence.as_ref().is_some_and(|d| d.step == step.number && !step.ok);
     let mut content = match (&step.error, id.rfind('s')) {
         (Some(_), Some(end)) if diverged => {
@@ -208,11 +213,4 @@ fn diff_line(line: &str) -> String {
         _ => "same",
     };
     format!("<span class=\"{kind}\">{}\n</span>", with_refs(line))
-}
-
-impl Attempt {
-    /// Returns the outcome of a failed step: the fault of the app or of the machinery.
-    fn outcome_of_a_failed_step(&self) -> Outcome {
-        if self.outcome == Outcome::Broken { Outcome::Broken } else { Outcome::Failed }
-    }
 }
