@@ -10,7 +10,7 @@ use crate::plan::{Plan, read_script_or};
 use crate::vars::Vars;
 use std::collections::BTreeMap;
 use std::path::{Path, PathBuf};
-use stickpin_client::{Call, ClientCommand, Progress};
+use stickpin_client::{Call, ClientCommand};
 use stickpin_kernel::{PathArg, ResolvedPath, Result};
 
 /// The client commands of this crate, in the order in which help lists them.
@@ -60,11 +60,6 @@ pub(crate) fn built_in_variables(file: &Path, session: &str) -> BTreeMap<String,
     [("AD_SESSION", session.to_owned()), ("AD_FILENAME", name)]
         .map(|(key, value)| (key.to_owned(), value))
         .into()
-}
-
-/// Reports progress, unless the receiver is gone.
-fn report_progress(call: &Call, progress: Progress) {
-    let _ = call.progress.send(progress);
 }
 
 /// Formats a count: `3 steps`, `1 step`.

@@ -6,7 +6,6 @@ use crate::script::{self, Block, Node, NodeKind, Script, Template, UnsetVariable
 use crate::script_writer::ANNOTATION;
 use crate::vars::{ScriptVariables, Vars};
 use sha2::{Digest, Sha256};
-use std::fmt::Write as _;
 use std::path::{Path, PathBuf};
 use stickpin_cmdline::CommandLine;
 use stickpin_kernel::registry::CommandDefinition;
@@ -150,11 +149,7 @@ impl Plan {
         digest(&self.items, &mut hash);
         // Guards against mistakes, not malice: a quarter of the hash is enough, and short enough to
         // type.
-        hash.finalize().iter().take(8).fold(String::with_capacity(16), |mut text, byte| {
-            // Writing to a string cannot fail.
-            let _ = write!(text, "{byte:02x}");
-            text
-        })
+        hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 
     /// Passes each step's command to `visit` before any is sent.

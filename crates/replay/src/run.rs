@@ -330,7 +330,8 @@ impl Runner<'_> {
             let response = self.send(request.clone()).await;
             let may_retry =
                 response.exit != 0 && response.error.as_ref().is_none_or(|e| may_appear_later(e.code));
-            if acts || waits || !may_retry || Instant::now() >= until || self.should_stop() {
+            let is_over = self.is_past_deadline() || self.options.cancel.is_cancelled();
+            if acts || waits || !may_retry || Instant::now() >= until || is_over {
                 return response;
             }
             tokio::time::sleep(RETRY_INTERVAL).await;
@@ -374,10 +375,6 @@ impl Runner<'_> {
             return Err(StopReason::Failed(Box::new(step.clone()), self.deadline_error(step)));
         }
         Ok(())
-    }
-
-    fn should_stop(&self) -> bool {
-        self.is_past_deadline() || self.options.cancel.is_cancelled()
     }
 
     fn is_past_deadline(&self) -> bool {

@@ -71,7 +71,7 @@ impl Suite {
             .zip(names)
             .map(|(report, name)| report.unwrap_or_else(|| FileReport::not_run(name)));
         let interrupted = cancel.is_cancelled();
-        let failed_fast = shared.stops_after_failure();
+        let failed_fast = shared.stops_after_failure().then_some(EndedEarly::FailFast);
         Report {
             version: VERSION,
             program: stickpin_wire::rpc::VERSION.to_owned(),
@@ -79,11 +79,7 @@ impl Suite {
             millis: millis(shared.started.elapsed()),
             workers,
             shard,
-            ended_early: match (interrupted, failed_fast) {
-                (true, _) => Some(EndedEarly::Interrupted),
-                (false, true) => Some(EndedEarly::FailFast),
-                (false, false) => None,
-            },
+            ended_early: interrupted.then_some(EndedEarly::Interrupted).or(failed_fast),
             files: files.collect(),
         }
     }

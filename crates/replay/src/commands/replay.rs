@@ -1,7 +1,7 @@
 //! `replay`: runs one script in the caller's own session.
 
 use super::report_files::ReportFiles;
-use super::{built_in_variables, format_count, format_seconds, read_plan, report_progress, resolve_file};
+use super::{built_in_variables, format_count, format_seconds, read_plan, resolve_file};
 use crate::divergence::{Divergence, Resume};
 use crate::formats::read::is_maestro;
 use crate::plan::{Plan, SourceLocation};
@@ -157,7 +157,8 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
     let mut watch = |step: &Step| {
         let line = format!("{} {}", step.at, step.line);
         let (done, total) = (step.number, plan.steps);
-        report_progress(call, Progress { done, total, line, lasting: false, part: None });
+        // Fails only if the receiver is gone.
+        let _ = call.progress.send(Progress { done, total, line, lasting: false, part: None });
     };
     let ran = run(&plan, &*call.client, &options, &mut watch).await;
     let mut repairing = false;
@@ -194,7 +195,7 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
         error,
         repaired: ran.repaired.clone(),
         repairing,
-        report: report_files.page_path(),
+        report: report_files.page.clone(),
     };
     let unwritten = report_files.write(&replayed.to_report(began_at, session)).err();
     match unwritten {
@@ -206,18 +207,17 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
 
 /// Returns the start position, if the run may begin there.
 fn start_position(plan: &Plan, args: &Arguments) -> Result<Position> {
-    let bad = |message: String| Error::invalid_args(message);
     let digest = plan.digest();
     if let Some(given) = args.plan_digest.as_ref().filter(|given| **given != digest) {
         let message = format!("{} has changed: its digest is {digest}, not {}", plan.file, quote(given));
-        return Err(bad(message).hint(
+        return Err(Error::invalid_args(message).hint(
             "read the script again, because the step numbers may have changed, or replay the whole script",
         ));
     }
     let rounds = args.rounds.as_deref().map_or(Ok(Vec::new()), |rounds| {
         let number = |part: &str| part.trim().parse::<u32>();
         rounds.split(',').map(number).collect::<Result<Vec<u32>, _>>().map_err(|_| {
-            bad(format!("`rounds` must be numbers, not {}", quote(rounds)))
+            Error::invalid_args(format!("`rounds` must be numbers, not {}", quote(rounds)))
                 .hint("for example: `--rounds 2,1`")
         })
     })?;
@@ -227,9 +227,9 @@ fn start_position(plan: &Plan, args: &Arguments) -> Result<Position> {
     }
     let refusal = format!("{} cannot begin at step {}", plan.file, from.step);
     Err(match plan.round_depth(from.step) {
-        None => bad(format!("{refusal}: it has {}", format_count(plan.steps, "step"))),
-        Some(0) => bad(format!("{refusal} in a round: no block with rounds encloses it")),
-        Some(depth) => bad(format!(
+        None => Error::invalid_args(format!("{refusal}: it has {}", format_count(plan.steps, "step"))),
+        Some(0) => Error::invalid_args(format!("{refusal} in a round: no block with rounds encloses it")),
+        Some(depth) => Error::invalid_args(format!(
             "{refusal} without its round: {} around it",
             if depth == 1 { "a block is".to_owned() } else { format!("{depth} blocks are") }
         ))

@@ -10,7 +10,8 @@ use stickpin_kernel::{PathArg, Result, files, io_error};
 /// The requested report files.
 pub(super) struct ReportFiles {
     junit: Option<PathBuf>,
-    html: Option<PathBuf>,
+    /// The path of the HTML page, if one is written.
+    pub(super) page: Option<PathBuf>,
     /// The folders that the caller may write to.
     roots: Option<Vec<PathBuf>>,
     /// The folder of the steps' pictures until they are embedded in the page.
@@ -31,7 +32,7 @@ impl ReportFiles {
             roots,
             pictures: html.as_deref().map(|page| files::sibling_path(page, "pictures")),
             junit,
-            html,
+            page: html,
         })
     }
 
@@ -42,7 +43,7 @@ impl ReportFiles {
     pub(super) fn write(&self, report: &Report) -> Result<()> {
         let write =
             |path: &Path, text: String| files::write_within(self.roots.as_deref(), path, text.as_bytes());
-        let page = self.html.as_ref().map_or(Ok(()), |path| {
+        let page = self.page.as_ref().map_or(Ok(()), |path| {
             let page = write(path, html::render(report, &|picture| std::fs::read(picture).ok()));
             // The page embeds the pictures. Without a page they are useless.
             let _ = self.pictures.as_ref().map(std::fs::remove_dir_all);
@@ -50,11 +51,6 @@ impl ReportFiles {
         });
         let junit = self.junit.as_ref().map_or(Ok(()), |path| write(path, junit::write(report)?));
         page.and(junit)
-    }
-
-    /// Returns the path of the page, if one is written.
-    pub(super) fn page_path(&self) -> Option<PathBuf> {
-        self.html.clone()
     }
 }
 
@@ -81,7 +77,7 @@ mod tests {
         let junit = dir.path().join("junit.xml");
         std::fs::create_dir(&junit).expect("a folder");
         let report_files =
-            ReportFiles { junit: Some(junit), html: Some(html.clone()), roots: None, pictures: None };
+            ReportFiles { junit: Some(junit), page: Some(html.clone()), roots: None, pictures: None };
         let report = Report {
             version: 1,
             program: "0.0.0".to_owned(),

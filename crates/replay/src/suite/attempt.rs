@@ -202,13 +202,8 @@ impl Attempts {
         // Without the folder there is no picture, and `keep_artifacts` reports why. A session that
         // is gone has no screen.
         if std::fs::create_dir_all(folder).is_ok() {
-            send_uncancelled(
-                &self.call,
-                "screenshot",
-                json!({ "path": folder.join("screen.png") }),
-                Some(session),
-            )
-            .await;
+            let input = json!({ "path": folder.join("screen.png") });
+            send_uncancelled(&self.call, "screenshot", input, Some(session)).await;
         }
     }
 }
