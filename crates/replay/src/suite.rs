@@ -3,8 +3,8 @@
 mod attempt;
 mod find;
 
+pub(crate) use attempt::Attempts;
 use attempt::Worker;
-pub(crate) use attempt::{Attempts, Limits};
 pub(crate) use find::find;
 
 use crate::report::model::{EndedEarly, FileReport, Outcome, Report, Shard, VERSION, millis};

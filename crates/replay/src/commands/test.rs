@@ -4,7 +4,7 @@ use super::report_files::ReportFiles;
 use super::{read_plan, resolve_optional};
 use crate::report::model::{Report, Shard};
 use crate::run::DEFAULT_WAIT;
-use crate::suite::{Attempts, Limits, Suite, find};
+use crate::suite::{Attempts, Suite, find};
 use async_trait::async_trait;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -125,11 +125,9 @@ async fn test(input: Map<String, Value>, call: Call) -> Result<Report> {
         attempts: Attempts {
             call,
             plan: Arc::new(move |file, built_in| read_plan(&planning, file, &given, built_in)),
-            limits: Limits {
-                retries: args.retries,
-                timeout: args.timeout.map(Duration::from_millis),
-                wait: args.wait.map_or(DEFAULT_WAIT, Duration::from_millis),
-            },
+            retries: args.retries,
+            timeout: args.timeout.map(Duration::from_millis),
+            wait: args.wait.map_or(DEFAULT_WAIT, Duration::from_millis),
             artifacts,
             pictures: report_files.pictures.clone(),
         },

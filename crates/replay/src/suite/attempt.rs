@@ -13,17 +13,6 @@ use std::time::{Duration, Instant};
 use stickpin_client::{Call, ProgressPart};
 use stickpin_kernel::{Error, Result, files};
 
-/// Limits on retries and times.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct Limits {
-    /// How often a failed script is retried; `None` uses the script's own value.
-    pub(crate) retries: Option<u32>,
-    /// The time limit of an attempt; `None` uses the script's own value.
-    pub(crate) timeout: Option<Duration>,
-    /// How long a step waits for its target.
-    pub(crate) wait: Duration,
-}
-
 /// Reads a script, given the built-in variables.
 pub(crate) type MakePlan = dyn Fn(&Path, BTreeMap<String, String>) -> Result<Plan> + Send + Sync;
 
@@ -32,7 +21,12 @@ pub(crate) type MakePlan = dyn Fn(&Path, BTreeMap<String, String>) -> Result<Pla
 pub(crate) struct Attempts {
     pub(crate) call: Call,
     pub(crate) plan: Arc<MakePlan>,
-    pub(crate) limits: Limits,
+    /// How often a failed script is retried; `None` uses the script's own value.
+    pub(crate) retries: Option<u32>,
+    /// The time limit of an attempt; `None` uses the script's own value.
+    pub(crate) timeout: Option<Duration>,
+    /// How long a step waits for its target.
+    pub(crate) wait: Duration,
     /// The folder for files of failed attempts.
     pub(crate) artifacts: Option<PathBuf>,
     /// The folder for pictures of every step.
@@ -94,7 +88,7 @@ impl Worker {
                     break;
                 }
             };
-            max_attempts = 1 + self.attempts.limits.retries.or(plan.retries).unwrap_or(0);
+            max_attempts = 1 + self.attempts.retries.or(plan.retries).unwrap_or(0);
             let pictures = self.attempts.pictures.as_ref().map(attempt_folder);
             let (attempt, reusable) = self
                 .attempts
@@ -147,8 +141,8 @@ impl Attempts {
         let options = RunOptions {
             session: Some(session.clone()),
             isolate_sessions: true,
-            wait: self.limits.wait,
-            deadline: self.limits.timeout.or(plan.timeout_ms.map(Duration::from_millis)),
+            wait: self.wait,
+            deadline: self.timeout.or(plan.timeout_ms.map(Duration::from_millis)),
             pictures,
             cancel: self.call.cancel.clone(),
             ..RunOptions::new(self.call.caller.clone())

@@ -107,9 +107,16 @@ fn run_reporting(
             Ok("context retries=1\nopen sim:shop\npress text=a\n".to_owned())
         })
     };
-    let limits = Limits { retries, timeout: None, wait: DEFAULT_WAIT };
     let files = (1..=files).map(|n| PathBuf::from(format!("{n}.ad"))).collect();
-    let attempts = Attempts { call, plan: Arc::new(plan), limits, artifacts: None, pictures: None };
+    let attempts = Attempts {
+        call,
+        plan: Arc::new(plan),
+        retries,
+        timeout: None,
+        wait: DEFAULT_WAIT,
+        artifacts: None,
+        pictures: None,
+    };
     let suite = Suite { files, workers, shard: None, fail_fast, attempts };
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build().expect("a runtime");
     runtime.block_on(suite.run())
