@@ -9,14 +9,17 @@ use serde_json::{Map, Value};
 use std::sync::Arc;
 use stickpin_client::{AllowAll, Call, ClientCommand, SocketClient};
 use stickpin_cmdline::Options;
-use stickpin_kernel::{CancellationToken, Error, Response, Result};
+use stickpin_kernel::{CancellationToken, Error, Result};
 use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc;
 
 /// The exit code of an interrupted program (128 plus the signal number).
 const INTERRUPTED: u8 = 130;
 
-/// Runs a client command and returns the exit code.
+/// Runs a client command until it ends or is interrupted twice, and returns the exit code.
+///
+/// # Errors
+/// Returns the errors of the state directory and of listening for signals.
 pub(crate) fn run(
     command: &'static dyn ClientCommand,
     input: Map<String, Value>,
@@ -24,23 +27,7 @@ pub(crate) fn run(
     env: &Env,
     hooks: Hooks,
     streams: &mut Streams<'_>,
-) -> u8 {
-    match run_until_interrupted(command, input, options, env, hooks, streams) {
-        Ok(Some(response)) => streams.respond(&response, options.json),
-        Ok(None) => INTERRUPTED,
-        Err(error) => streams.fail(command.definition().spec.name, error, options.json),
-    }
-}
-
-/// Returns the command's response; `None` if it was interrupted twice.
-fn run_until_interrupted(
-    command: &'static dyn ClientCommand,
-    input: Map<String, Value>,
-    options: &Options,
-    env: &Env,
-    hooks: Hooks,
-    streams: &mut Streams<'_>,
-) -> Result<Option<Response>> {
+) -> Result<u8> {
     let state_dir = state_dir(options, env)?;
     first_run(&state_dir, options, env, hooks, streams);
     let installation = env.installation(&state_dir);
@@ -79,7 +66,7 @@ fn run_until_interrupted(
             view.show(&progress, streams);
         }
         view.finish(streams);
-        Ok(response)
+        Ok(response.map_or(INTERRUPTED, |response| streams.respond(&response, options.json)))
     })
 }
 

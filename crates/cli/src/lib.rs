@@ -90,15 +90,15 @@ pub fn run(
     streams.set_colors(env.colors(options::color_choice(&args)));
     let others = local::front_end_commands(hooks.client_commands);
     match parse::parse_line(args, env, &others) {
-        Ok(CliAction::Call(mut request, options)) => match with_stdin(&mut request, &options) {
-            Ok(()) => match follow::of(&request, &options) {
-                Some(how) => follow::run(&request, how, &options, env, hooks, streams),
+        Ok(CliAction::Call(mut request, options)) => with_stdin(&mut request, &options)
+            .and_then(|()| match follow::of(&request, &options) {
+                Some(how) => Ok(follow::run(&request, how, &options, env, hooks, streams)),
                 None => call(&request, &options, env, hooks, streams),
-            },
-            Err(error) => streams.fail(&request.command, error, options.json),
-        },
+            })
+            .unwrap_or_else(|error| streams.fail(&request.command, error, options.json)),
         Ok(CliAction::ClientCommand(command, input, options)) => {
             client_command::run(command, input, &options, env, hooks, streams)
+                .unwrap_or_else(|e| streams.fail(command.definition().spec.name, e, options.json))
         }
         Ok(CliAction::Local(local, matches, options)) => {
             run_local(local, &matches, &options, env, hooks, streams)
@@ -172,25 +172,25 @@ fn to_words(args: impl IntoIterator<Item = OsString>) -> Result<Vec<String>> {
     args.into_iter().map(word).collect()
 }
 
-fn call(request: &Request, options: &Options, env: &Env, hooks: Hooks, streams: &mut Streams<'_>) -> u8 {
-    let ran = state_dir(options, env).and_then(|state_dir| {
-        first_run(&state_dir, options, env, hooks, streams);
-        Connection::run(&state_dir, &daemon::start(env), request)
-    });
-    match ran {
-        Ok((response, connection)) => {
-            let code = streams.respond(&response, options.json);
-            // A turn that nobody learned of is reserved for the same agent again.
-            if streams.is_delivered() {
-                connection.acknowledge();
-            }
-            if options.show {
-                picture::show(&response, options, env, streams);
-            }
-            code
-        }
-        Err(error) => streams.fail(&request.command, error, options.json),
+fn call(
+    request: &Request,
+    options: &Options,
+    env: &Env,
+    hooks: Hooks,
+    streams: &mut Streams<'_>,
+) -> Result<u8> {
+    let state_dir = state_dir(options, env)?;
+    first_run(&state_dir, options, env, hooks, streams);
+    let (response, connection) = Connection::run(&state_dir, &daemon::start(env), request)?;
+    let code = streams.respond(&response, options.json);
+    // A turn that nobody learned of is reserved for the same agent again.
+    if streams.is_delivered() {
+        connection.acknowledge();
     }
+    if options.show {
+        picture::show(&response, options, env, streams);
+    }
+    Ok(code)
 }
 
 /// Removes stale registrations before the first command of another version. Only a person is
