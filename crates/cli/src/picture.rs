@@ -104,17 +104,13 @@ fn protocol(env: &Env) -> Result<Protocol, &'static str> {
 /// the command has succeeded nevertheless.
 pub(crate) fn show(response: &Response, options: &Options, env: &Env, streams: &mut Streams<'_>) {
     let Some(path) = &response.image else { return };
-    let escape = if options.json {
-        Err("the output is JSON".to_owned())
-    } else if !env.answer_on_terminal {
-        Err("the output does not go to a terminal".to_owned())
-    } else {
-        match protocol(env) {
-            Ok(protocol) => encode_file(path, protocol, env).map_err(|error| error.message),
-            Err(why) => Err(why.to_owned()),
-        }
+    let protocol = match (options.json, env.answer_on_terminal) {
+        (true, _) => Err("the output is JSON"),
+        (false, false) => Err("the output does not go to a terminal"),
+        (false, true) => protocol(env),
     };
-    match escape {
+    let encode = |protocol| encode_file(path, protocol, env).map_err(|error| error.message);
+    match protocol.map_err(str::to_owned).and_then(encode) {
         Ok(escape) => streams.print(&escape),
         Err(why) => streams.print_error(&format!("the picture is not shown: {why}")),
     }
