@@ -126,20 +126,14 @@ impl<'a> Streams<'a> {
 
     fn text(&mut self, response: &Response) -> io::Result<()> {
         let text = response.text.as_deref().unwrap_or_default();
-        match &response.error {
-            Some(error) => {
-                let message = Text::of_error(error);
-                match text.strip_prefix(&*message) {
-                    // A partial result is printed with the error.
-                    Some(rest) => self.error(&message, rest)?,
-                    // A failed batch also reports its steps.
-                    None => {
-                        self.print_response(text, response)?;
-                        self.error(&message, "")?;
-                    }
-                }
-            }
-            None => self.print_response(text, response)?,
+        let message = response.error.as_ref().map(Text::of_error);
+        // A partial result is printed with the error; a failed batch reports its steps before it.
+        let partial = message.as_ref().and_then(|message| text.strip_prefix(message.as_str()));
+        if partial.is_none() {
+            self.print_response(text, response)?;
+        }
+        if let Some(message) = &message {
+            self.error(message, partial.unwrap_or_default())?;
         }
         for seen in response.app_errors() {
             line(self.err, seen)?;
