@@ -69,13 +69,12 @@ fn with_nushell_values(script: &str) -> String {
             return format!("{line}\n{NUSHELL_VALUES}");
         }
         let opens_app = command.starts_with("\"stickpin open\"") && declared.starts_with("what");
-        match declared.starts_with("--session: string") {
-            true => line.replacen(": string", ": string@\"nu-complete stickpin sessions\"", 1) + "\n",
-            false if opens_app => {
-                line.replacen(": string", ": string@\"nu-complete stickpin apps\"", 1) + "\n"
-            }
-            false => format!("{line}\n"),
-        }
+        let values = match declared.starts_with("--session: string") {
+            true => SESSIONS,
+            false if opens_app => APPS,
+            false => return format!("{line}\n"),
+        };
+        line.replacen(": string", &format!(": string@\"nu-complete stickpin {values}\""), 1) + "\n"
     });
     lines.collect()
 }

@@ -60,13 +60,8 @@ pub(crate) fn status(state_dir: &StateDir, json: bool, streams: &mut Streams<'_>
 pub(crate) fn ensure(state_dir: &StateDir, env: &Env, json: bool, streams: &mut Streams<'_>) -> Result<u8> {
     let connection = Connection::find_or_start(state_dir, &start(env))?;
     let pid = connection.welcome().pid;
-    Ok(respond(
-        "daemon start",
-        format!("the daemon is running as process {pid}"),
-        json!({"pid": pid}),
-        json,
-        streams,
-    ))
+    let text = format!("the daemon is running as process {pid}");
+    Ok(respond("daemon start", text, json!({"pid": pid}), json, streams))
 }
 
 /// Stops the daemon and waits until it has ended.

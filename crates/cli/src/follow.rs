@@ -50,12 +50,8 @@ pub(crate) fn run(
         let mut request = request.clone();
         request.render.format = if options.json { Format::Json } else { Format::Both };
         let reader = Reader { state_dir, start: daemon::start(env), request, follow, once: !options.follow };
-        stickpin_client::runtime()?.block_on(print_until_signalled(
-            reader,
-            options.json,
-            &mut cursor,
-            streams,
-        ))
+        let printed = print_until_signalled(reader, options.json, &mut cursor, streams);
+        stickpin_client::runtime()?.block_on(printed)
     });
     let code = ended.unwrap_or_else(|error| streams.fail(&request.command, error, options.json));
     for line in cursor.lines() {
