@@ -1,7 +1,8 @@
 //! The arguments of `console` and `session attach`. The command line only parses them; the binary
 //! runs the console.
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use crate::local::{option, positional, switch};
+use clap::{ArgMatches, Command};
 use stickpin_cmdline::Options;
 use stickpin_kernel::{Error, PathArg, Result};
 
@@ -21,24 +22,16 @@ pub struct Console {
 }
 
 pub(crate) fn grammar(command: Command) -> Command {
-    let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
-    };
     command.after_help(PathArg::RULES).args([
-        flag("plain", "Read commands line by line; default when input or output is not a terminal"),
-        flag("ephemeral", "Keep the context of prompts in memory instead of the session log"),
-        Arg::new("context")
-            .long("context")
-            .value_name("NAME")
-            .conflicts_with("ephemeral")
-            .help("The conversation to continue (default main)"),
+        switch("plain", "Read commands line by line; default when input or output is not a terminal"),
+        switch("ephemeral", "Keep the context of prompts in memory instead of the session log"),
+        option("context", "NAME", "The conversation to continue (default main)").conflicts_with("ephemeral"),
     ])
 }
 
 /// The grammar of `session attach`, which names the session of the console.
 pub(crate) fn attach_grammar(command: Command) -> Command {
-    let name = Arg::new("name").value_name("NAME").required(true).help("The session");
-    grammar(command).arg(name)
+    grammar(command).arg(positional("name", "NAME", "The session").required(true))
 }
 
 impl Console {

@@ -85,6 +85,21 @@ pub(crate) fn grammar(name: &str, others: &[FrontEndCommand]) -> Option<Command>
     registry::find(name).map(|entry| stickpin_cmdline::command_grammar(entry)).or_else(other)
 }
 
+/// Returns a switch.
+pub(crate) fn switch(name: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
+}
+
+/// Returns an option with a value.
+pub(crate) fn option(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).long(name).value_name(value).help(help)
+}
+
+/// Returns an argument without a name on the command line.
+pub(crate) fn positional(name: &'static str, value: &'static str, help: &'static str) -> Arg {
+    Arg::new(name).value_name(value).help(help)
+}
+
 /// The action of a local command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum LocalAction {
@@ -117,14 +132,13 @@ pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
     CliCommand {
         grammar: |command| {
             let help = "Stop even if sessions are open, commands are running or agents hold turns";
-            command.arg(Arg::new("force").long("force").action(ArgAction::SetTrue).help(help))
+            command.arg(switch("force", help))
         },
         ..CliCommand::new("daemon stop", "Stop the daemon", LocalAction::Stop)
     },
     CliCommand {
         grammar: |command| {
-            let help = "Stop after this many seconds without sessions";
-            command.arg(Arg::new("idle-exit").long("idle-exit").value_name("S").help(help))
+            command.arg(option("idle-exit", "S", "Stop after this many seconds without sessions"))
         },
         hidden: true,
         ..CliCommand::new("daemon run", "Run as the daemon of a state directory", LocalAction::Run)
@@ -151,23 +165,15 @@ pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
     },
     CliCommand {
         grammar: |command| {
-            let shells = crate::complete::SHELLS;
-            command.arg(
-                Arg::new("shell").value_name("SHELL").required(true).value_parser(shells).help("The shell"),
-            )
+            let shell = positional("shell", "SHELL", "The shell").required(true);
+            command.arg(shell.value_parser(crate::complete::SHELLS))
         },
         ..CliCommand::new("completions", "Print the completions for a shell", LocalAction::Completions)
     },
     CliCommand {
         grammar: |command| {
-            let kinds = [crate::complete::APPS, crate::complete::SESSIONS];
-            command.arg(
-                Arg::new("what")
-                    .value_name("WHAT")
-                    .required(true)
-                    .value_parser(kinds)
-                    .help("The kind of values"),
-            )
+            let what = positional("what", "WHAT", "The kind of values").required(true);
+            command.arg(what.value_parser([crate::complete::APPS, crate::complete::SESSIONS]))
         },
         hidden: true,
         ..CliCommand::new("complete", "Print the current values for a completion", LocalAction::Complete)
@@ -178,8 +184,8 @@ pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
             let out = "Write the pages of all commands to this folder";
             command
                 .after_help(PathArg::RULES)
-                .arg(Arg::new("command").value_name("COMMAND").num_args(0..).help(help))
-                .arg(Arg::new("out").long("out").value_name("DIR").conflicts_with("command").help(out))
+                .arg(positional("command", "COMMAND", help).num_args(0..))
+                .arg(option("out", "DIR", out).conflicts_with("command"))
         },
         ..CliCommand::new(
             "man",
@@ -190,22 +196,14 @@ pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
     CliCommand {
         grammar: |command| {
             let help = "A topic or a command; by default a list of both";
-            command.arg(Arg::new("topic").value_name("TOPIC").num_args(0..).help(help))
+            command.arg(positional("topic", "TOPIC", help).num_args(0..))
         },
         ..CliCommand::new("help", "Explain a topic or a command", LocalAction::Help)
     },
     CliCommand {
         grammar: |command| {
-            let reasons = ["update", "manual"];
-            let help = "Why the cleanup runs";
-            command.arg(
-                Arg::new("reason")
-                    .long("reason")
-                    .value_name("REASON")
-                    .value_parser(reasons)
-                    .default_value("manual")
-                    .help(help),
-            )
+            let reason = option("reason", "REASON", "Why the cleanup runs");
+            command.arg(reason.value_parser(["update", "manual"]).default_value("manual"))
         },
         hidden: true,
         ..CliCommand::new(

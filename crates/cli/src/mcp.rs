@@ -1,6 +1,7 @@
 //! The arguments of `mcp`. The command line only parses them; the binary serves.
 
-use clap::{Arg, ArgAction, ArgMatches, Command};
+use crate::local::{option, switch};
+use clap::{ArgAction, ArgMatches, Command};
 use stickpin_cmdline::Options;
 use stickpin_kernel::{Error, PathArg, Result};
 
@@ -38,31 +39,25 @@ pub struct Mcp {
 }
 
 pub(crate) fn grammar(command: Command) -> Command {
-    let value = |name: &'static str, value: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(value).help(help)
-    };
-    let values = |name, word, help| value(name, word, help).action(ArgAction::Append);
-    let flag = |name: &'static str, help: &'static str| {
-        Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
-    };
+    let list = |name, word, help| option(name, word, help).action(ArgAction::Append);
     command.after_help(PathArg::RULES).args([
-        value("http", "ADDR", "Listen for streamable HTTP at an address like 127.0.0.1:8931"),
-        values("allow-host", "NAME", "With --http: a host name of this machine that clients may use"),
-        value(
+        option("http", "ADDR", "Listen for streamable HTTP at an address like 127.0.0.1:8931"),
+        list("allow-host", "NAME", "With --http: a host name of this machine that clients may use"),
+        option(
             "client-timeout",
             "S",
             "With --http: seconds without a connection after which a client's session closes (default 600)",
         ),
-        value("profile", "NAME", "The set of tools to list (default core)")
+        option("profile", "NAME", "The set of tools to list (default core)")
             .value_parser(["slim", "core", "full"]),
-        flag("read-only", "Serve only commands that do not change the app"),
-        values("allow-path", "DIR", "A folder whose files clients may use, besides their own roots"),
-        values("allow-state-dir", "DIR", "A state directory that calls may name, besides the server's own"),
-        flag("allow-script", "Serve `wait fn`, which runs a client's script in the page"),
-        flag("allow-programs", "Let `open` start any program or command line, not only installed apps"),
-        flag("structured", "Also return each response as JSON"),
-        value("max-chars", "N", "Maximum length of a response in characters (default 25000)"),
-        value(
+        switch("read-only", "Serve only commands that do not change the app"),
+        list("allow-path", "DIR", "A folder whose files clients may use, besides their own roots"),
+        list("allow-state-dir", "DIR", "A state directory that calls may name, besides the server's own"),
+        switch("allow-script", "Serve `wait fn`, which runs a client's script in the page"),
+        switch("allow-programs", "Let `open` start any program or command line, not only installed apps"),
+        switch("structured", "Also return each response as JSON"),
+        option("max-chars", "N", "Maximum length of a response in characters (default 25000)"),
+        option(
             "print-config",
             "CLIENT",
             "Print the configuration of a client: claude-code, codex, gemini, opencode, cursor, vscode",
