@@ -20,16 +20,10 @@ const LOG_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The progress of a command on stderr.
 pub(crate) enum ProgressView {
-    /// On a terminal that can move its cursor.
-    Bars(TerminalBars),
+    /// On a terminal that can move its cursor: bars, and the terminal that they are drawn on.
+    Bars { bars: Bars, terminal: BufferedTerminal },
     /// Lines.
     Log(LogLines),
-}
-
-/// Bars, and the terminal that they are drawn on.
-pub(crate) struct TerminalBars {
-    bars: Bars,
-    terminal: BufferedTerminal,
 }
 
 impl ProgressView {
@@ -38,8 +32,8 @@ impl ProgressView {
         if !env.terminal || env.dumb_terminal {
             return Self::Log(LogLines { last: Instant::now() });
         }
-        let terminal = BufferedTerminal::new(env.progress_columns);
-        Self::Bars(TerminalBars { bars: Bars::new(Box::new(terminal.clone())), terminal })
+        let terminal = BufferedTerminal { columns: env.progress_columns, out: Arc::default() };
+        Self::Bars { bars: Bars::new(Box::new(terminal.clone())), terminal }
     }
 
     /// Shows an event.
@@ -50,7 +44,7 @@ impl ProgressView {
                     streams.print_error(&line);
                 }
             }
-            Self::Bars(TerminalBars { bars, terminal }) => {
+            Self::Bars { bars, terminal } => {
                 bars.show(progress, terminal.width());
                 streams.print_to_stderr(&terminal.take());
             }
@@ -59,7 +53,7 @@ impl ProgressView {
 
     /// Removes the bars. The lines that stay are kept.
     pub(crate) fn finish(self, streams: &mut Streams<'_>) {
-        if let Self::Bars(TerminalBars { bars, terminal }) = self {
+        if let Self::Bars { bars, terminal } = self {
             bars.clear();
             streams.print_to_stderr(&terminal.take());
         }
@@ -87,7 +81,7 @@ impl LogLines {
 }
 
 /// A bar for the whole command, below one line for each of its running parts.
-struct Bars {
+pub(crate) struct Bars {
     all: MultiProgress,
     whole: Option<ProgressBar>,
     parts: BTreeMap<String, ProgressBar>,
@@ -156,16 +150,12 @@ fn printable(line: &str) -> String {
 
 /// A terminal whose output is collected for [`Streams`].
 #[derive(Debug, Clone)]
-struct BufferedTerminal {
+pub(crate) struct BufferedTerminal {
     columns: Option<fn() -> u16>,
     out: Arc<Mutex<String>>,
 }
 
 impl BufferedTerminal {
-    fn new(columns: Option<fn() -> u16>) -> Self {
-        Self { columns, out: Arc::default() }
-    }
-
     /// Returns what was written since the last call.
     fn take(&self) -> String {
         std::mem::take(&mut self.out.lock().unwrap_or_else(PoisonError::into_inner))
