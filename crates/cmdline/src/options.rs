@@ -1,5 +1,6 @@
 //! The options that every command accepts.
 
+use clap::builder::StyledStr;
 use clap::{Arg, ArgAction, ArgMatches, ColorChoice, ValueEnum};
 use serde_json::Value;
 use stickpin_kernel::schema::Field;
@@ -87,17 +88,18 @@ pub(crate) fn args(taken: impl Fn(&str) -> bool) -> impl Iterator<Item = Arg> {
     })
 }
 
+/// Returns a switch of some commands, by its clap id.
+fn switch(id: &'static str, help: impl Into<StyledStr>) -> Arg {
+    Arg::new(id).long(&id[2..]).help(help.into()).action(ArgAction::SetTrue)
+}
+
 /// The clap id of the option that follows a command.
 const FOLLOW: &str = "--follow";
 
 /// Returns the option that follows a command: a front end then repeats the command.
 pub(crate) fn follow(how: Follow) -> Arg {
     let help = "Print entries as they arrive until you end the command, with --json one object per line; the last line on stderr is `cursor_seq=N`";
-    Arg::new(FOLLOW)
-        .long("follow")
-        .help(help)
-        .action(ArgAction::SetTrue)
-        .conflicts_with_all([how.wait, how.timeout])
+    switch(FOLLOW, help).conflicts_with_all([how.wait, how.timeout])
 }
 
 /// The clap id of the switch that shows the picture of a response.
@@ -105,10 +107,7 @@ const SHOW: &str = "--show";
 
 /// Returns the switch that shows the picture of a response in the terminal.
 pub(crate) fn show() -> Arg {
-    Arg::new(SHOW)
-        .long("show")
-        .help("Show the picture in the terminal, if it supports pictures (kitty, iTerm2, sixel)")
-        .action(ArgAction::SetTrue)
+    switch(SHOW, "Show the picture in the terminal, if it supports pictures (kitty, iTerm2, sixel)")
 }
 
 /// The clap id of the switch that reads an argument from standard input.
@@ -116,11 +115,8 @@ pub(crate) const STDIN: &str = "--stdin";
 
 /// Returns the switch that reads a field from standard input, in place of its argument.
 pub(crate) fn stdin(field: &Field) -> Arg {
-    Arg::new(STDIN)
-        .long("stdin")
-        .help(format!("Read {} from standard input", field.placeholder))
-        .action(ArgAction::SetTrue)
-        .conflicts_with(field.name.clone())
+    let help = format!("Read {} from standard input", field.placeholder);
+    switch(STDIN, help).conflicts_with(field.name.clone())
 }
 
 /// Returns the clap id of an option. The dashes keep it apart from field names, which are
