@@ -63,19 +63,13 @@ pub fn read(definition: &CommandDefinition, args: Vec<String>) -> Result<ParsedA
 /// # Errors
 /// Returns `INVALID_ARGS` if one of the options is set.
 pub fn refuse_following(options: &Options) -> Result<()> {
-    if options.stdin {
-        return Err(Error::invalid_args("`--stdin` works only when the command is run on its own")
-            .hint("write the text as an argument"));
-    }
-    if options.show {
-        return Err(Error::invalid_args("`--show` works only when the command is run on its own")
-            .hint("omit `--show`; the response names the file of the picture"));
-    }
-    if !options.follow {
-        return Ok(());
-    }
-    Err(Error::invalid_args("`--follow` works only when the command is run on its own")
-        .hint("use `--wait`, and continue with `--after`"))
+    let refused = [
+        (options.stdin, "--stdin", "write the text as an argument"),
+        (options.show, "--show", "omit `--show`; the response names the file of the picture"),
+        (options.follow, "--follow", "use `--wait`, and continue with `--after`"),
+    ];
+    let Some((_, name, hint)) = refused.into_iter().find(|(given, ..)| *given) else { return Ok(()) };
+    Err(Error::invalid_args(format!("`{name}` works only when the command is run on its own")).hint(hint))
 }
 
 /// The value that denotes the steps on standard input.
