@@ -27,11 +27,9 @@ pub fn invalid_args(error: &Complaint, command: &mut Command) -> Error {
         ErrorKind::ArgumentConflict => format!("`{arg}` of `{name}` was given twice or with its opposite"),
         _ => format!("`{name}`: invalid arguments"),
     };
-    let suggestion = match (text(ContextKind::SuggestedArg), text(ContextKind::SuggestedValue)) {
-        (near, _) if !near.is_empty() => format!("did you mean `{near}`? "),
-        (_, near) if !near.is_empty() => format!("did you mean `{near}`? "),
-        _ => String::new(),
-    };
+    let suggestions = [ContextKind::SuggestedArg, ContextKind::SuggestedValue].map(text);
+    let near = suggestions.iter().find(|near| !near.is_empty());
+    let suggestion = near.map(|near| format!("did you mean `{near}`? ")).unwrap_or_default();
     let usage = command.render_usage().to_string();
     let usage = usage.trim_start_matches("Usage: ").split_whitespace().collect::<Vec<_>>().join(" ");
     Error::invalid_args(message).hint(format!("{suggestion}usage: {usage}"))

@@ -95,10 +95,7 @@ fn argument(field: &Field) -> Arg {
             arg = arg.num_args(1..).action(ArgAction::Append);
         }
     } else {
-        arg = arg.long(kebab_case(&long_name(field)));
-        if let Some(short) = field.short {
-            arg = arg.short(short);
-        }
+        arg = arg.long(kebab_case(&long_name(field))).short(field.short);
         arg = match &field.kind {
             Kind::Bool => arg.action(ArgAction::SetTrue),
             _ => arg.required(field.required).value_name(field.placeholder.clone()),
@@ -165,25 +162,16 @@ pub(crate) fn input(fields: &[Field], matches: &ArgMatches) -> Map<String, Value
 }
 
 fn read<'a>(field: &Field, values: impl Iterator<Item = &'a String>) -> Value {
-    match &field.kind {
+    let values: Vec<&str> = values.map(String::as_str).collect();
+    let scalars = |kind: &Kind| -> Value { values.iter().map(|value| scalar(kind, value, false)).collect() };
+    match (&field.kind, &values[..]) {
         // A list of structured values is given as one JSON list.
-        Kind::List(kind) if **kind == Kind::Any => {
-            let values: Vec<&String> = values.collect();
-            match values[..] {
-                [one] => serde_json::from_str(one).unwrap_or_else(|_| scalars(kind, values)),
-                _ => scalars(kind, values),
-            }
+        (Kind::List(kind), [one]) if **kind == Kind::Any => {
+            serde_json::from_str(one).unwrap_or_else(|_| scalars(kind))
         }
-        Kind::List(kind) => scalars(kind, values.collect()),
-        kind => {
-            let values: Vec<&str> = values.map(String::as_str).collect();
-            scalar(kind, &values.join(" "), field.optional_value)
-        }
+        (Kind::List(kind), _) => scalars(kind),
+        (kind, _) => scalar(kind, &values.join(" "), field.optional_value),
     }
-}
-
-fn scalars(kind: &Kind, values: Vec<&String>) -> Value {
-    values.into_iter().map(|value| scalar(kind, value, false)).collect()
 }
 
 fn scalar(kind: &Kind, text: &str, optional: bool) -> Value {

@@ -26,7 +26,7 @@ fn arguments(fields: &[Field], input: &Map<String, Value>) -> Vec<String> {
     positionals.sort_by_key(|f| f.positional);
     let words: Vec<String> = positionals
         .into_iter()
-        .filter_map(|f| values_of(f).map(|value| positional_argument(f, &value)))
+        .filter_map(|f| values_of(f).map(|value| texts(f, &value)))
         .flatten()
         .collect();
     // After `--`, no word is mistaken for an option. Otherwise the words come first: a line reads
@@ -37,7 +37,8 @@ fn arguments(fields: &[Field], input: &Map<String, Value>) -> Vec<String> {
     }
 }
 
-fn positional_argument(field: &Field, value: &Value) -> Vec<String> {
+/// Returns the texts of a value: one for each item of a list, otherwise one.
+fn texts(field: &Field, value: &Value) -> Vec<String> {
     match (&field.kind, value) {
         (Kind::List(kind), Value::Array(items)) if **kind != Kind::Any => items.iter().map(text).collect(),
         _ => vec![text(value)],
@@ -47,20 +48,12 @@ fn positional_argument(field: &Field, value: &Value) -> Vec<String> {
 fn option(field: &Field, value: &Value) -> Vec<String> {
     let flag = format!("--{}", kebab_case(&long_name(field)));
     match (&field.kind, value) {
-        (Kind::Bool, Value::Bool(on)) => {
-            if *on == is_on_by_default(field) {
-                vec![]
-            } else {
-                vec![flag]
-            }
-        }
+        (Kind::Bool, Value::Bool(on)) if *on == is_on_by_default(field) => vec![],
+        (Kind::Bool, Value::Bool(_)) => vec![flag],
         (_, Value::Bool(true)) if field.optional_value => vec![flag],
         (_, Value::Bool(false)) if field.optional_value => vec![],
-        (Kind::List(kind), Value::Array(items)) if **kind != Kind::Any => {
-            items.iter().map(|item| format!("{flag}={}", text(item))).collect()
-        }
         // The equals sign binds a value that begins with a hyphen to its option.
-        _ => vec![format!("{flag}={}", text(value))],
+        _ => texts(field, value).into_iter().map(|text| format!("{flag}={text}")).collect(),
     }
 }
 
