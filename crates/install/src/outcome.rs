@@ -81,9 +81,4 @@ impl Outcome {
     ) -> Self {
         Self::new(harness, target, path, Status::Failed, error.to_string())
     }
-
-    pub(crate) fn shape(mut self, shape: Option<&'static str>) -> Self {
-        self.shape_id = shape;
-        self
-    }
 }

@@ -47,7 +47,7 @@ fn change(
         let decision = decide(&root, config, &known, intent);
         let outcome = |message: &str| {
             let outcome = Outcome::new(harness.id, TargetKind::Mcp, path, decision.status(), message);
-            outcome.shape(decision.shape())
+            Outcome { shape_id: decision.shape(), ..outcome }
         };
         if let Decision::Keep(status, _, message) = &decision {
             match (status, intent) {
