@@ -17,7 +17,7 @@ use crate::setup::Setup;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use stickpin_client::{Call, ClientCommand};
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_kernel::{Error, Result};
 
 /// The client commands of this crate, in the order in which help lists them.
 pub const COMMANDS: &[&dyn ClientCommand] =
@@ -54,15 +54,13 @@ impl Name {
 /// Returns the machine of a caller.
 fn setup(call: &Call) -> Result<Setup> {
     let Some(home) = call.caller.home.clone() else {
-        return Err(Error::new(ErrorCode::Io, "cannot locate the configuration files: HOME is not set")
+        return Err(Error::io("cannot locate the configuration files: HOME is not set")
             .hint("set HOME to the home directory"));
     };
     let machine = &*call.installation;
     if machine.program.to_str().is_none() {
         let message = format!("the path of this program, {:?}, is not UTF-8", machine.program);
-        return Err(
-            Error::new(ErrorCode::Io, message).hint("move the program to a folder whose path is UTF-8")
-        );
+        return Err(Error::io(message).hint("move the program to a folder whose path is UTF-8"));
     }
     Ok(Setup {
         home,
@@ -73,9 +71,9 @@ fn setup(call: &Call) -> Result<Setup> {
     })
 }
 
-/// Runs blocking work so that signals are still handled.
-async fn blocking<T: Send + 'static>(work: impl FnOnce() -> Result<T> + Send + 'static) -> Result<T> {
-    let done = tokio::task::spawn_blocking(work).await;
+/// Runs blocking work, if it can begin, so that signals are still handled.
+async fn blocking<T: Send + 'static>(work: Result<impl FnOnce() -> Result<T> + Send + 'static>) -> Result<T> {
+    let done = tokio::task::spawn_blocking(work?).await;
     done.unwrap_or_else(|e| Err(Error::internal(format!("the background task failed: {e}"))))
 }
 
@@ -86,7 +84,7 @@ fn check_choice(names: usize, all: bool, verb: &str) -> Result<()> {
         (1.., true) => "`--all` cannot be combined with harness names",
         _ => return Ok(()),
     };
-    Err(Error::new(ErrorCode::InvalidArgs, message).hint(format!("run `stickpin {verb} --all`")))
+    Err(Error::invalid_args(message).hint(format!("run `stickpin {verb} --all`")))
 }
 
 #[cfg(test)]

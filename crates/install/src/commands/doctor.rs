@@ -49,11 +49,8 @@ impl ClientCommand for DoctorInstall {
 
     async fn run(&self, input: Map<String, Value>, call: Call) -> Response {
         let setup = DEFINITION.read::<Arguments>(input).and_then(|Arguments {}| setup(&call));
-        let findings = match setup {
-            Ok(setup) => blocking(move || examine(&RealDisk, &setup, HARNESSES)).await,
-            Err(e) => Err(e),
-        };
-        let findings = findings.map(|checks| Installations(Findings::new(checks)));
+        let work = setup.map(|setup| move || examine(&RealDisk, &setup, HARNESSES));
+        let findings = blocking(work).await.map(|checks| Installations(Findings::new(checks)));
         Response::outside_host(&DEFINITION, &call.render, findings)
     }
 }

@@ -18,7 +18,7 @@ use serde::Deserialize;
 use serde_json::{Map, Value};
 use stickpin_client::{Call, ClientCommand};
 use stickpin_kernel::registry::CommandDefinition;
-use stickpin_kernel::{Effect, Error, ErrorCode, Response, Result, Spec};
+use stickpin_kernel::{Effect, Error, Response, Result, Spec};
 
 /// Register stickpin with coding agents: the MCP server and the skill.
 ///
@@ -78,12 +78,13 @@ impl ClientCommand for Install {
     }
 
     async fn run(&self, input: Map<String, Value>, call: Call) -> Response {
-        let work = plan(input, &call);
-        let report = match work {
-            Ok((setup, options)) => blocking(move || install(&RealDisk, &setup, &options)).await,
-            Err(e) => Err(e),
-        };
-        Response::outside_host(&DEFINITION, &call.render, report)
+        let work = plan(input, &call).map(|(setup, options)| {
+            move || {
+                let results = install_into(&RealDisk, &setup, HARNESSES, &options);
+                results.map(|results| Report { plan: options.dry, results })
+            }
+        });
+        Response::outside_host(&DEFINITION, &call.render, blocking(work).await)
     }
 }
 
@@ -106,7 +107,7 @@ fn plan(input: Map<String, Value>, call: &Call) -> Result<(Setup, InstallOptions
         (args.copy && args.link, "`--copy` and `--link` cannot be combined"),
     ] {
         if both {
-            return Err(Error::new(ErrorCode::InvalidArgs, message).hint("use one of them"));
+            return Err(Error::invalid_args(message).hint("use one of them"));
         }
     }
     let mode = match (args.copy, args.link) {
@@ -121,11 +122,6 @@ fn plan(input: Map<String, Value>, call: &Call) -> Result<(Setup, InstallOptions
         dry: args.print,
     };
     Ok((setup(call)?, options))
-}
-
-fn install(disk: &dyn Disk, setup: &Setup, options: &InstallOptions) -> Result<Report> {
-    let results = install_into(disk, setup, HARNESSES, options)?;
-    Ok(Report { plan: options.dry, results })
 }
 
 /// Installs into the selected ones of these harnesses.

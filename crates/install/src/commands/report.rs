@@ -2,7 +2,7 @@
 
 use crate::outcome::{Outcome, Status};
 use serde::Serialize;
-use stickpin_kernel::{Error, ErrorCode, Show, Text};
+use stickpin_kernel::{Error, Show, Text};
 
 /// What happened to each target.
 #[derive(Debug, Serialize)]
@@ -41,8 +41,7 @@ impl Show for Report {
         (!failed.is_empty()).then(|| {
             let message =
                 format!("{} of {} targets failed: {}", failed.len(), self.results.len(), failed.join(", "));
-            Error::new(ErrorCode::Io, message)
-                .hint("fix the failures in the results, then run the command again")
+            Error::io(message).hint("fix the failures in the results, then run the command again")
         })
     }
 }

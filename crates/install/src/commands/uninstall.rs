@@ -98,11 +98,13 @@ impl ClientCommand for Uninstall {
     }
 
     async fn run(&self, input: Map<String, Value>, call: Call) -> Response {
-        let report = match plan(input, &call) {
-            Ok((setup, options)) => blocking(move || uninstall(&RealDisk, &setup, &options)).await,
-            Err(e) => Err(e),
-        };
-        Response::outside_host(&DEFINITION, &call.render, report)
+        let work = plan(input, &call).map(|(setup, options)| {
+            move || {
+                let results = uninstall_from(&RealDisk, &setup, HARNESSES, &options);
+                results.map(|results| Report { plan: options.dry, results })
+            }
+        });
+        Response::outside_host(&DEFINITION, &call.render, blocking(work).await)
     }
 }
 
@@ -125,11 +127,6 @@ fn plan(input: Map<String, Value>, call: &Call) -> Result<(Setup, UninstallOptio
     let all = HARNESSES.iter().map(|harness| harness.id).filter(|id| args.all || named.contains(id));
     let options = UninstallOptions { harnesses: all.collect(), shared, dry: args.print };
     Ok((setup(call)?, options))
-}
-
-fn uninstall(disk: &dyn Disk, setup: &Setup, options: &UninstallOptions) -> Result<Report> {
-    let results = uninstall_from(disk, setup, HARNESSES, options)?;
-    Ok(Report { plan: options.dry, results })
 }
 
 /// Uninstalls from the selected ones of these harnesses, and cleans up in all of them.
@@ -182,10 +179,7 @@ fn leave_shared(run: &mut Run<'_>, harness: &Harness) -> Outcome {
     let mut others: Vec<&str> = others.filter(|other| *other != harness.id).collect();
     others.dedup();
     let is_reader = run.manifest.skills_at(&shown).any(|record| record.harness == harness.id);
-    if others.is_empty() && is_reader {
-        return remove_skill(run, harness.id, &path);
-    }
-    if fs::symlink_metadata(&path).is_err() {
+    if others.is_empty() && is_reader || fs::symlink_metadata(&path).is_err() {
         return remove_skill(run, harness.id, &path);
     }
     let message = match others.is_empty() {
