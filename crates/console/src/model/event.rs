@@ -19,10 +19,8 @@ pub(crate) struct FeedEvent {
     /// The agent that the entry concerns.
     pub(crate) to: Option<String>,
     /// The text of a message or note.
-    #[serde(default)]
     pub(crate) body: Option<Value>,
     /// The reason.
-    #[serde(default)]
     pub(crate) reason: Option<Value>,
     /// All other content of the record.
     #[serde(default)]
@@ -44,25 +42,19 @@ pub(crate) struct FeedPage {
 
 /// The owner of the turn, and the role of this member.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
-#[serde(rename_all = "camelCase")]
+#[serde(rename_all = "camelCase", default)]
 pub(crate) struct TurnView {
     /// The session.
-    #[serde(default)]
     pub(crate) session: String,
     /// The number of the turn.
-    #[serde(default)]
     pub(crate) turn_id: u64,
     /// The owner.
-    #[serde(default)]
     pub(crate) owner: Option<String>,
     /// The agent that may claim the turn next.
-    #[serde(default)]
     pub(crate) reserved_for: Option<String>,
     /// The members.
-    #[serde(default)]
     pub(crate) members: Vec<Member>,
     /// Notes that nobody has resolved.
-    #[serde(default)]
     pub(crate) open_notes: usize,
 }
 
