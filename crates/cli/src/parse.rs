@@ -59,14 +59,12 @@ fn parse_call(entry: &'static Entry, args: Vec<String>, env: &Env) -> Result<Cli
         input.entry("staleRefs").or_insert_with(|| Value::from(policy));
     }
     let request = Request {
-        command: entry.spec.name.to_owned(),
         input,
         session: session(&options, env),
-        caller: env.caller(None),
         render: Render { columns: env.columns, ..options.render() },
         timeout_ms: options.timeout_ms,
         turn: options.turn,
-        ..Request::default()
+        ..Request::new(entry.spec.name, env.caller(None))
     };
     Ok(CliAction::Call(Box::new(request), options))
 }

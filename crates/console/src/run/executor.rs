@@ -226,14 +226,12 @@ impl Executor {
             input.entry("staleRefs").or_insert_with(|| Value::from(policy));
         }
         let request = Request {
-            command: call.definition.spec.name.to_owned(),
             input,
             session,
-            caller: self.setup.caller.clone(),
             render: call.options.render(),
             timeout_ms: call.options.timeout_ms,
             turn: call.options.turn,
-            ..Request::default()
+            ..Request::new(call.definition.spec.name, self.setup.caller.clone())
         };
         self.setup.client.call(request, cancel).await
     }

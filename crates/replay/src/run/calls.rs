@@ -155,13 +155,11 @@ pub(super) fn expectations(step: &Step) -> Vec<Expectation> {
 /// Creates a request of a run.
 fn request(command: &str, input: Map<String, Value>, session: Option<String>, caller: &Caller) -> Request {
     Request {
-        command: command.to_owned(),
         input,
         session,
-        caller: caller.clone(),
         render: Render { format: Format::Both, ..Render::default() },
         replayed: true,
-        ..Request::default()
+        ..Request::new(command, caller.clone())
     }
 }
 
