@@ -7,7 +7,7 @@ use stickpin_client::{ClientCommand, ClientCommands};
 use stickpin_cmdline::{LocalCommand, Options, ParsedArguments};
 use stickpin_kernel::registry::{self, CommandDefinition};
 use stickpin_kernel::schema::{Field, NestedTargets};
-use stickpin_kernel::{Error, ErrorCode, PathArg, Result, Scope};
+use stickpin_kernel::{Error, PathArg, Result, Scope};
 
 /// The word that refers to the target of an earlier prompt.
 pub const IT: &str = "it";
@@ -121,11 +121,11 @@ impl Grammar<'_> {
             let near = stickpin_kernel::schema::nearest(name, COLONS.iter().map(|colon| colon.name));
             let hint = near.map_or("type :help".to_owned(), |near| format!("did you mean {near}?"));
             let name = stickpin_tree::quote(name);
-            Error::new(ErrorCode::InvalidArgs, format!("there is no colon command {name}")).hint(hint)
+            Error::invalid_args(format!("there is no colon command {name}")).hint(hint)
         })?;
         let own = |parsed| match rest {
             "" => Ok(parsed),
-            _ => Err(Error::new(ErrorCode::InvalidArgs, format!("`{name}` takes no arguments"))),
+            _ => Err(Error::invalid_args(format!("`{name}` takes no arguments"))),
         };
         let mut words: Vec<String> = colon.command.split(' ').map(str::to_owned).collect();
         match name {
@@ -159,11 +159,11 @@ impl Grammar<'_> {
             return Ok(if topic.is_empty() { Parsed::Print(help()) } else { Parsed::Help(topic.join(" ")) });
         }
         if let Some(name) = self.shell_command(words, &own) {
-            return Err(Error::new(ErrorCode::InvalidArgs, format!("`{name}` runs only in a shell"))
+            return Err(Error::invalid_args(format!("`{name}` runs only in a shell"))
                 .hint("leave the console with :quit, or use another terminal"));
         }
         let Some(found) = stickpin_cmdline::resolve_command(words, &own)? else {
-            return Err(Error::new(ErrorCode::InvalidArgs, "the line has no command")
+            return Err(Error::invalid_args("the line has no command")
                 .hint("type :help, or run `stickpin help` in a shell"));
         };
         let client_command =
@@ -178,15 +178,12 @@ impl Grammar<'_> {
         };
         stickpin_cmdline::refuse_following(&options)?;
         if options.state_dir.is_some() {
-            return Err(Error::new(ErrorCode::InvalidArgs, "the state directory of a console cannot change")
+            return Err(Error::invalid_args("the state directory of a console cannot change")
                 .hint("pass `--state-dir` when you start the console"));
         }
         if registry::find(found.name).is_some_and(|entry| stickpin_cmdline::wants_stdin(entry, &mut input)) {
-            return Err(Error::new(
-                ErrorCode::InvalidArgs,
-                "a console cannot read steps from standard input",
-            )
-            .hint("write the steps as arguments, or run a script in a shell"));
+            return Err(Error::invalid_args("a console cannot read steps from standard input")
+                .hint("write the steps as arguments, or run a script in a shell"));
         }
         Ok(Parsed::Command(Box::new(Call { definition, client_command, input, options })))
     }
@@ -237,12 +234,9 @@ impl Call {
                 target.clone().unwrap_or_else(|| given.to_owned())
             })
         });
-        match (used, target) {
-            (false, _) => Ok(None),
-            (true, Some(target)) => Ok(Some(target)),
-            (true, None) => Err(Error::new(ErrorCode::InvalidArgs, "`it` refers to nothing yet")
-                .hint("name an element first: `press @e3`")),
-        }
+        let missing =
+            || Error::invalid_args("`it` refers to nothing yet").hint("name an element first: `press @e3`");
+        if used { target.map(Some).ok_or_else(missing) } else { Ok(None) }
     }
 
     /// Returns the last element that the command names.

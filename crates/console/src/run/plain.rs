@@ -42,8 +42,8 @@ pub(crate) async fn run(setup: Setup, mut terminal: Terminal<'_>) -> Result<u8> 
 }
 
 async fn read_lines(executor: &Executor, terminal: &mut Terminal<'_>) -> Result<u8> {
-    let mut interrupts = signal(SignalKind::interrupt())
-        .map_err(|e| Error::new(ErrorCode::Io, format!("cannot wait for signals: {e}")))?;
+    let mut interrupts =
+        signal(SignalKind::interrupt()).map_err(|e| Error::io(format!("cannot wait for signals: {e}")))?;
     if terminal.prompts {
         let greeting = format!("session {}; type :help for help, :quit to leave\n", executor.session());
         write_all(terminal.out, &greeting)?;
@@ -60,7 +60,7 @@ async fn read_lines(executor: &Executor, terminal: &mut Terminal<'_>) -> Result<
             read = terminal.input.read_until(b'\n', &mut bytes) => read,
             _ = interrupts.recv() => return Ok(INTERRUPTED),
         };
-        let read = read.map_err(|e| Error::new(ErrorCode::Io, format!("cannot read the input: {e}")))?;
+        let read = read.map_err(|e| Error::io(format!("cannot read the input: {e}")))?;
         if read == 0 {
             if terminal.prompts {
                 write_all(terminal.out, "\n")?;
@@ -138,6 +138,6 @@ fn write_all(to: &mut dyn Write, text: &str) -> Result<bool> {
     match to.write_all(text.as_bytes()).and_then(|()| to.flush()) {
         Ok(()) => Ok(true),
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(e) => Err(Error::new(ErrorCode::Io, format!("cannot write the response: {e}"))),
+        Err(e) => Err(Error::io(format!("cannot write the response: {e}"))),
     }
 }

@@ -28,8 +28,7 @@ pub(crate) async fn run(setup: Setup) -> Result<u8> {
 }
 
 async fn show(executor: &Arc<Executor>, theme: Theme, history: Vec<String>) -> Result<()> {
-    let listen =
-        |kind| signal(kind).map_err(|e| Error::new(ErrorCode::Io, format!("cannot wait for signals: {e}")));
+    let listen = |kind| signal(kind).map_err(|e| Error::io(format!("cannot wait for signals: {e}")));
     let (mut terminations, mut hangups) = (listen(SignalKind::terminate())?, listen(SignalKind::hangup())?);
     let mut screen = Screen::open()?;
     let size = screen.terminal.size().map_err(|e| terminal_error("measure the terminal", &e))?;

@@ -12,7 +12,7 @@ use ratatui_crossterm::crossterm::terminal::{
     EnterAlternateScreen, LeaveAlternateScreen, disable_raw_mode, enable_raw_mode,
 };
 use std::io::{self, Stdout};
-use stickpin_kernel::{Error, ErrorCode, Result};
+use stickpin_kernel::{Error, Result};
 use tokio::sync::mpsc;
 
 /// A terminal that shows the console, and is restored on drop.
@@ -57,8 +57,7 @@ fn restore() {
 }
 
 pub(super) fn terminal_error(what: &str, e: &io::Error) -> Error {
-    Error::new(ErrorCode::Io, format!("cannot {what}: {e}"))
-        .hint("run `stickpin console --plain`, which needs no terminal")
+    Error::io(format!("cannot {what}: {e}")).hint("run `stickpin console --plain`, which needs no terminal")
 }
 
 /// Reads the input, on a thread that ends with the process or when nobody listens.
