@@ -1,7 +1,6 @@
 //! `session list`, `session show`: shows sessions, open or not, without waiting for them.
 
-use crate::api::render::Cell;
-use crate::api::session_name;
+use crate::api::render::json_name;
 use crate::commands::prelude::*;
 use crate::host::SessionSlot;
 use crate::run::authority;
@@ -14,7 +13,6 @@ use stickpin_coordinator::{
 use stickpin_process::Process;
 use stickpin_session::Timestamp;
 use stickpin_session::log::SessionMeta;
-use stickpin_session::turn::LoanState;
 use stickpin_tree::quote;
 
 /// List the sessions of this state directory: app, owner, age, idle time and memory.
@@ -215,8 +213,7 @@ impl Command for SessionShow {
 
     async fn run(self, cx: &mut Cx) -> Result<SessionEntry> {
         if let Some(name) = self.name {
-            session_name::check(&name)?;
-            cx.session_name = name;
+            cx.select_session(name)?;
         }
         let name = cx.session_name();
         let slot = cx.host.slot(name);
@@ -264,39 +261,6 @@ fn require_visible(listed: &ListedSession, who: &Participant) -> Result<()> {
 }
 
 impl SessionEntry {
-    /// Returns the entry of a session of which nothing else is known.
-    fn named(name: String, state: ListedState) -> Self {
-        Self {
-            name,
-            owner: String::new(),
-            yours: false,
-            kind: String::new(),
-            label: String::new(),
-            url: String::new(),
-            title: String::new(),
-            generation: None,
-            age: None,
-            idle: None,
-            closes_after_idle: None,
-            memory: None,
-            running: None,
-            dialog: None,
-            state,
-            live: Reachability::default(),
-            visibility: None,
-            lifetime: None,
-            turn: None,
-            parent: None,
-            children: ListedChildren::default(),
-            scope_delegated: Vec::new(),
-            peers: BTreeSet::new(),
-            restore: None,
-            diagnostics: Vec::new(),
-            meta: None,
-            evidence: None,
-        }
-    }
-
     fn of(slot: &SessionSlot, cx: &Cx) -> Self {
         let now = (cx.host.config.clock)();
         let since =
@@ -305,6 +269,7 @@ impl SessionEntry {
         let running = status.running.filter(|&r| r != SessionShow::SPEC.name);
         let live = Reachability::of(slot, status.pid, running.is_some(), now);
         Self {
+            name: slot.name.clone(),
             owner: slot.owner.clone(),
             yours: slot.owner == cx.caller.key,
             kind: status.kind.to_owned(),
@@ -318,8 +283,9 @@ impl SessionEntry {
             memory: status.pid.and_then(resident),
             running: running.map(str::to_owned),
             dialog: status.dialog.map(|d| d.describe()),
+            state: ListedState::Live,
             live,
-            ..Self::named(slot.name.clone(), ListedState::Live)
+            ..Self::default()
         }
     }
 
@@ -349,11 +315,13 @@ impl SessionEntry {
     /// Describes a session that is not open, from its metadata alone.
     fn not_open(mut listed: ListedSession) -> Self {
         let mut entry = Self {
+            name: std::mem::take(&mut listed.name),
             yours: listed.visibility == Visibility::Own,
             kind: std::mem::take(&mut listed.platform),
             url: listed.address.take().unwrap_or_default(),
+            state: listed.state,
             restore: listed.restore.take(),
-            ..Self::named(std::mem::take(&mut listed.name), listed.state)
+            ..Self::default()
         };
         entry.add(listed, None);
         entry
@@ -415,14 +383,11 @@ fn show_evidence(evidence: &SessionEvidence, text: &mut Text) {
     let LogPosition { segment, last_seq } = evidence.log;
     let segment = segment.map(|segment| format!(", segment {segment}")).unwrap_or_default();
     text.line(format_args!("log: record {last_seq}{segment}"));
-    match evidence.last_command {
-        Some(command) => text.line(format_args!("last command: {command}")),
-        None => text.line("last command: none"),
-    }
-    match evidence.last_snapshot_generation {
-        Some(generation) => text.line(format_args!("last snapshot: s{generation}")),
-        None => text.line("last snapshot: none"),
-    }
+    let command = evidence.last_command.map_or_else(|| "none".to_owned(), |command| command.to_string());
+    text.line(format_args!("last command: {command}"));
+    let snapshot = evidence.last_snapshot_generation;
+    let snapshot = snapshot.map_or_else(|| "none".to_owned(), |generation| format!("s{generation}"));
+    text.line(format_args!("last snapshot: {snapshot}"));
     for open in &evidence.open_commands {
         text.line(format_args!("unfinished: {} ({})", open.verb, open.cmd_id));
     }
@@ -430,12 +395,7 @@ fn show_evidence(evidence: &SessionEvidence, text: &mut Text) {
         text.line(format_args!("open note: {note}"));
     }
     for loan in &evidence.dirty_loans {
-        let state = match loan.state {
-            LoanState::Pending => "pending",
-            LoanState::Active => "active",
-            LoanState::Reclaiming => "reclaiming",
-            LoanState::Reclaimed => "reclaimed",
-        };
+        let state = json_name(&loan.state);
         text.line(format_args!("loan {} to {}: {state}", loan.loan_id, loan.borrower));
     }
 }
