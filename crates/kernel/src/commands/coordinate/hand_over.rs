@@ -1,7 +1,6 @@
 //! `turn release`, `turn assign`: passes the turn on, together with a handoff.
 
 use crate::commands::prelude::*;
-use serde_json::{Map, Value, json};
 use stickpin_coordinator::{Participant, SessionAuthority};
 use stickpin_session::turn::{Artifact, Handoff, HandoffUi};
 
@@ -107,9 +106,8 @@ impl Command for TurnRelease {
         handoff.open_questions.extend(self.open_question);
         handoff.do_not.extend(self.do_not);
         handoff.ui = screen(cx, &session);
-        let released = session
-            .release(&who, self.turn.or(cx.expected_turn), handoff.clone(), &authority::redactor(cx))
-            .map_err(|e| with_handoff(e, handoff))?;
+        let expected = self.turn.or(cx.expected_turn);
+        let released = session.release(&who, expected, handoff, &authority::redactor(cx))?;
         authority::hold_turn(cx, session.name(), None);
         Ok(TurnReleaseOutput {
             status: "released".to_owned(),
@@ -136,9 +134,8 @@ impl Command for TurnAssign {
         let redactor = authority::redactor(cx);
         // With `operatorRequested`, the caller redirects a turn that it does not hold.
         let expected = self.turn.or(cx.expected_turn.filter(|_| !self.operator_requested));
-        let assigned = session
-            .assign(&who, &self.to, expected, handoff.clone(), self.operator_requested, &redactor)
-            .map_err(|e| with_handoff(e, handoff))?;
+        let assigned =
+            session.assign(&who, &self.to, expected, handoff, self.operator_requested, &redactor)?;
         authority::hold_turn(cx, session.name(), None);
         Ok(TurnAssignOutput {
             status: "assigned".to_owned(),
@@ -150,22 +147,8 @@ impl Command for TurnAssign {
     }
 }
 
-/// Adds the handoff to the details of an error about the turn, so that its text is not lost with
-/// the turn.
-fn with_handoff(error: Error, handoff: Handoff) -> Error {
-    if !matches!(error.code, ErrorCode::StaleLease | ErrorCode::TurnMismatch) {
-        return error;
-    }
-    let mut details = match &error.details {
-        Value::Object(details) => details.clone(),
-        _ => Map::new(),
-    };
-    details.insert("handoff".to_owned(), json!(handoff));
-    error.details(Value::Object(details))
-}
-
 /// A handoff as the caller writes it; the host adds the screen.
-#[derive(Debug, Deserialize)]
+#[derive(Debug, Default, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Given {
     status: String,
@@ -204,9 +187,7 @@ pub(super) fn handoff(
             Given {
                 status: stock(status, "A person worked here."),
                 next_action: stock(next_action, "Look at the screen and continue."),
-                artifacts: Vec::new(),
-                open_questions: Vec::new(),
-                do_not: Vec::new(),
+                ..Given::default()
             }
         }
     };
