@@ -36,8 +36,11 @@ pub(crate) async fn execute(
             }
         }
     }
+    // Such a command leaves no trace: it consumes no notices and publishes no status.
     if !entry.spec.logged {
-        return run_unlogged(entry, prepared, cx).await;
+        cx.check()?;
+        check_capabilities(entry, cx)?;
+        return prepared.run(cx).await;
     }
     let result = run(entry, prepared, admitted, cx).await;
     if entry.spec.lane != Lane::Beside {
@@ -66,17 +69,6 @@ pub(crate) async fn execute_nested(cx: &mut Cx, entry: &'static Entry, prepared:
     cx.envelope.turns.append(&mut response.turns);
     cx.dispatched.fetch_or(before, Ordering::Relaxed);
     response
-}
-
-/// Runs a command that leaves no trace: consumes no notices and publishes no status.
-async fn run_unlogged(
-    entry: &'static Entry,
-    prepared: Prepared,
-    cx: &mut Cx,
-) -> Result<Box<dyn ErasedOutput>> {
-    cx.check()?;
-    check_capabilities(entry, cx)?;
-    prepared.run(cx).await
 }
 
 /// Runs a command in a session that was checked out, if it needs one.

@@ -15,12 +15,10 @@ impl HostInner {
     /// # Errors
     /// Returns errors from the log.
     pub(crate) fn recording_log(&self, name: &str) -> Result<Option<RecordingLog>> {
-        let coordinator = match &self.config.coordinator {
-            Some(coordinator) => coordinator,
-            None if !Coordinator::has_session(&self.config.state_dir, name) => return Ok(None),
-            None => self.own_coordinator()?,
-        };
-        match coordinator.session(name) {
+        if self.config.coordinator.is_none() && !Coordinator::has_session(&self.config.state_dir, name) {
+            return Ok(None);
+        }
+        match self.log_coordinator()?.session(name) {
             Ok(session) => Ok(Some(RecordingLog::new(session))),
             Err(e) if e.code == ErrorCode::SessionNotFound => Ok(None),
             Err(e) => Err(e),
@@ -35,10 +33,6 @@ impl HostInner {
         if let Some(log) = self.recording_log(name)? {
             return Ok(log);
         }
-        let coordinator = match &self.config.coordinator {
-            Some(coordinator) => coordinator,
-            None => self.own_coordinator()?,
-        };
         let start = Start {
             platform: platform.to_owned(),
             manifest: Arguments::default(),
@@ -46,13 +40,13 @@ impl HostInner {
             targets: Vec::new(),
             base_scope: BaseScope::default(),
         };
-        coordinator.begin_lifetime(name, start, StartReason::Open, None).map(RecordingLog::new)
+        self.log_coordinator()?.begin_lifetime(name, start, StartReason::Open, None).map(RecordingLog::new)
     }
 
-    /// Returns the coordinator for the logs of a host that was configured without one. It admits no
-    /// commands.
-    fn own_coordinator(&self) -> Result<&Coordinator> {
-        if let Some(coordinator) = self.own_coordinator.get() {
+    /// Returns the coordinator for the logs. That of a host that was configured without one admits
+    /// no commands.
+    fn log_coordinator(&self) -> Result<&Coordinator> {
+        if let Some(coordinator) = self.config.coordinator.as_ref().or_else(|| self.own_coordinator.get()) {
             return Ok(coordinator);
         }
         let (clock, random) = (Arc::clone(&self.config.clock), Arc::clone(&self.config.random));
