@@ -84,12 +84,13 @@ pub(crate) async fn screenshot_marks(
     Ok(seen.into_iter().map(mark).collect())
 }
 
-/// Resolves a point for an action. Judges the element there, and for pointer input judges it again
-/// after the pointer has arrived.
+/// Resolves a point of this client for an action: a pixel of its last screenshot, or else of the
+/// viewport. Judges the element there, and for pointer input judges it again after the pointer has
+/// arrived.
 ///
 /// # Errors
-/// Returns the errors of [`resolve_client_point`], and `STALE_REF` when the pointer's arrival
-/// brought another element there.
+/// Returns `STALE_REF` when the screenshot shows another element there or the pointer's arrival
+/// brought one, `ELEMENT_OFFSCREEN`, or `ELEMENT_DISABLED`.
 pub(crate) async fn resolve_point(
     cx: &mut Cx,
     x: f64,
@@ -118,20 +119,6 @@ pub(crate) async fn resolve_point(
             serde_json::json!({ "reason": "changed", "was": first.description, "now": now.description }),
         );
     veto(cx, opts, changed).map(|()| now)
-}
-
-/// Resolves a point of this client: a pixel of its last screenshot, or else of the viewport.
-///
-/// # Errors
-/// Returns `STALE_REF` when the screenshot shows another element there, `ELEMENT_OFFSCREEN`, or
-/// `ELEMENT_DISABLED`.
-pub(crate) async fn resolve_client_point(
-    cx: &mut Cx,
-    x: f64,
-    y: f64,
-    opts: ActionOptions,
-) -> Result<ActionTarget> {
-    read_point(cx, x, y, opts, false).await.map(|(ready, _)| ready)
 }
 
 /// Returns the screenshot that this client's points refer to: its last one, unless it has read

@@ -80,7 +80,7 @@ impl Drag {
                 let words = std::mem::take(&mut destination.description);
                 destination = ActionTarget {
                     description: words,
-                    ..points::resolve_client_point(cx, x, y, opts).await?
+                    ..points::resolve_point(cx, x, y, Actionability::InView, opts).await?
                 };
             }
             target => {
