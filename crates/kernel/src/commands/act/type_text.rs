@@ -35,26 +35,24 @@ impl Command for Type {
 
     async fn run(self, cx: &mut Cx) -> Result<ActionOutput> {
         let opts = self.action_options();
-        let ready = match &self.into {
+        let (ready, words) = match &self.into {
             Some(target) => {
                 let ready = act::wait_actionable(cx, target, Actionability::InView, opts).await?;
                 input::check_editable(&ready)?;
-                Some(ready)
+                outcome::begin_action(cx, &ready).await?;
+                let words = format!("into {}", ready.description);
+                (Some(ready), words)
             }
-            None => None,
+            None => {
+                notices::discard(cx).await?;
+                let words = match focus::focus_for_text(cx, &self.text).await? {
+                    Some(focus) => format!("into {}, which has the focus", focus.description),
+                    None => "with nothing focused".to_owned(),
+                };
+                (None, words)
+            }
         };
-        match &ready {
-            Some(ready) => outcome::begin_action(cx, ready).await?,
-            None => notices::discard(cx).await?,
-        }
         let target = ready.as_ref().map(ActionTarget::element_handle).transpose()?;
-        let words = match &ready {
-            Some(ready) => format!("into {}", ready.description),
-            None => match focus::focus_for_text(cx, &self.text).await? {
-                Some(focus) => format!("into {}, which has the focus", focus.description),
-                None => "with nothing focused".to_owned(),
-            },
-        };
         let action = Action::Type { target, text: self.text.clone() };
         match &ready {
             Some(ready) => input::send_to_target(cx, &action, ready).await?,
