@@ -3,9 +3,9 @@
 use crate::command::context::Cx;
 #[cfg(feature = "pictures")]
 use crate::host::queue::Position;
-use std::pin::Pin;
+use std::pin::pin;
 use std::time::Duration;
-use stickpin_device::{Error, PendingActivity, Result, SettleRequest};
+use stickpin_device::{CancellationToken, Error, PendingActivity, Result, SettleRequest};
 use tokio::time::Instant;
 
 /// The maximum time between two checks, in case an event is missed.
@@ -159,6 +159,24 @@ pub(crate) enum PauseEnd {
     Yield,
 }
 
+/// Waits for the device, which is told to `stop` when the session is wanted by other commands.
+pub(crate) async fn until_wanted<T>(
+    work: impl Future<Output = T> + Send,
+    wanted: &CancellationToken,
+    stop: &CancellationToken,
+) -> T {
+    let mut work = pin!(work);
+    tokio::select! {
+        biased;
+        done = &mut work => done,
+        () = wanted.cancelled() => {
+            // Not dropped: the device ends its own wait.
+            stop.cancel();
+            work.await
+        }
+    }
+}
+
 /// Waits up to `at_most` until it is worth checking again: something may have changed, or other
 /// commands ran.
 ///
@@ -178,20 +196,11 @@ pub(crate) async fn pause(cx: &mut Cx, at_most: Duration, listen: WakeOn) -> Res
         return cx.yield_checkout().await.map(|()| PauseEnd::Yield);
     }
     let stop = cx.cancel.child_token();
-    let changed = {
-        let device = cx.device()?;
-        let mut changed: Pin<Box<dyn Future<Output = Result<bool>> + Send + '_>> = match listen {
-            WakeOn::Changes => device.changed(at_most, &stop),
-            WakeOn::AnyEvent | WakeOn::Script => Box::pin(device.wait_event(at_most, &stop)),
-        };
-        tokio::select! {
-            biased;
-            changed = &mut changed => changed?,
-            () = wanted.cancelled() => {
-                // Not dropped: the device ends its own wait.
-                stop.cancel();
-                changed.await?
-            }
+    let device = cx.device()?;
+    let changed = match listen {
+        WakeOn::Changes => until_wanted(device.changed(at_most, &stop), &wanted, &stop).await?,
+        WakeOn::AnyEvent | WakeOn::Script => {
+            until_wanted(device.wait_event(at_most, &stop), &wanted, &stop).await?
         }
     };
     cx.checked_since_yield = true;

@@ -5,8 +5,7 @@ use crate::commands::prelude::*;
 use crate::commands::read::get::url;
 use crate::commands::wait::{WAIT, WaitOutput, default_timeout, within};
 use crate::host::queue::Position;
-use crate::observe::waiting::{MAX_PENDING_CHARS, QUIET_TIME, WaitTimeout, WakeOn};
-use std::pin::pin;
+use crate::observe::waiting::{MAX_PENDING_CHARS, QUIET_TIME, WaitTimeout, WakeOn, until_wanted};
 use stickpin_device::SettleRequest;
 use stickpin_tree::{Selector, States, escape, quote, quote_url};
 use tokio::time::Instant;
@@ -143,18 +142,7 @@ impl Command for WaitStable {
             let wanted = cx.checkout.as_ref().map(|l| l.requested.clone()).unwrap_or_default();
             let stop = cx.cancel.child_token();
             let request = SettleRequest::new(QUIET_TIME, end.saturating_duration_since(Instant::now()));
-            let settled = {
-                let mut settle = pin!(cx.device()?.settle(request, &stop));
-                tokio::select! {
-                    biased;
-                    settled = &mut settle => settled?,
-                    () = wanted.cancelled() => {
-                        // Not dropped: the device ends its own wait.
-                        stop.cancel();
-                        settle.await?
-                    }
-                }
-            };
+            let settled = until_wanted(cx.device()?.settle(request, &stop), &wanted, &stop).await?;
             if settled.is_quiet {
                 return Ok(WaitOutput { truth: "nothing moves".to_owned() });
             }
