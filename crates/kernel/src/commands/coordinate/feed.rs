@@ -8,6 +8,7 @@ use crate::api::spec::Follow;
 use crate::commands::coordinate::claim::{self, ALLOWANCE, LONGEST};
 use crate::commands::prelude::*;
 use std::collections::{BTreeMap, BTreeSet};
+use std::sync::Arc;
 use stickpin_coordinator::{
     Audience, Breadth, Event, EventQuery, Events as Found, Filter, Participant, SessionAuthority, Talk,
     Visibility,
@@ -206,19 +207,11 @@ impl Events {
             let message = format!("{} is not a member of any open session", who.agent);
             return Err(Error::unknown_member(message).hint("run `stickpin --session NAME turn join` first"));
         };
-        let member = |find: &dyn Fn(&SessionAuthority) -> Result<Audience>| {
-            sessions.iter().find_map(|session| find(session).ok()).map_or_else(|| find(first), Ok)
-        };
         let target = self.target.as_deref();
+        let from = self.from.as_deref().map(|name| in_any(&sessions, |session| sender(session, name)));
         let filter = Filter {
-            audience: member(&|session| audience(session, &who, target, self.wait))?,
-            from: match self.from.as_deref() {
-                None => None,
-                Some(name) => match member(&|session| sender(session, name).map(Audience::AddressedTo))? {
-                    Audience::AddressedTo(agent) => Some(agent),
-                    Audience::Any | Audience::Member(_) => None,
-                },
-            },
+            audience: in_any(&sessions, |session| audience(session, &who, target, self.wait))?,
+            from: from.transpose()?,
             kinds: kinds(&self.event)?,
             breadth: if self.include.is_some() { Breadth::Run } else { Breadth::People },
         };
@@ -233,6 +226,12 @@ impl Events {
             closed: found.closed,
         })
     }
+}
+
+/// Finds a member in the first session that has it. Without one, the error is that of the first.
+fn in_any<T>(sessions: &[Arc<SessionAuthority>], find: impl Fn(&SessionAuthority) -> Result<T>) -> Result<T> {
+    let found = sessions.iter().find_map(|session| find(session).ok());
+    found.map_or_else(|| find(&sessions[0]), Ok)
 }
 
 /// Parses `NAME=SEQ`.
