@@ -248,19 +248,15 @@ impl HostInner {
         self.remove(slot);
         slot.closing.cancel();
         let never = CancellationToken::new();
-        match slot.mailbox.acquire(&slot.name, Position::First, &never).await {
-            Ok(mut checkout) => {
-                let live = checkout.session.take();
-                let shut = match live {
-                    Some(live) => live.close().await,
-                    None => Ok(()),
-                };
-                checkout.give_back();
-                shut
-            }
-            // The session died before it could be closed; its own task has cleaned up.
-            Err(_) => Ok(()),
-        }
+        let Ok(mut checkout) = slot.mailbox.acquire(&slot.name, Position::First, &never).await else {
+            return Ok(()); // The session died before; its own task has cleaned up.
+        };
+        let shut = match checkout.session.take() {
+            Some(live) => live.close().await,
+            None => Ok(()),
+        };
+        checkout.give_back();
+        shut
     }
 
     /// Returns the provider that opens `what`.
@@ -309,10 +305,9 @@ async fn clean_up(host: Weak<HostInner>, slot: Weak<SessionSlot>, end: TaskEnd) 
     {
         tracing::warn!(session = slot.name, "cannot log that the session was closed: {e}");
     }
-    if let Some(Err(e)) = match live {
-        Some(live) => Some(live.close().await),
-        None => None,
-    } {
+    if let Some(live) = live
+        && let Err(e) = live.close().await
+    {
         tracing::warn!(session = slot.name, "close: {e}");
     }
 }

@@ -60,7 +60,7 @@ struct CheckoutRequest {
 pub(crate) struct Checkout {
     /// The session; `None` while it is being opened.
     pub(crate) session: Option<Box<OpenSession>>,
-    return_to: oneshot::Sender<ReturnedSession>,
+    return_to: oneshot::Sender<Option<Box<OpenSession>>>,
     /// Cancelled as soon as another command requests the session. A command that only waits then
     /// returns its checkout.
     pub(crate) requested: CancellationToken,
@@ -70,14 +70,11 @@ pub(crate) struct Checkout {
     pub(crate) requested_by_wait: CancellationToken,
 }
 
-#[derive(Debug)]
-struct ReturnedSession(Option<Box<OpenSession>>);
-
 impl Checkout {
     /// Returns the session to its task.
     pub(crate) fn give_back(self) {
         // If the task is gone, the session was closed meanwhile.
-        drop(self.return_to.send(ReturnedSession(self.session)));
+        drop(self.return_to.send(self.session));
     }
 }
 
@@ -178,7 +175,7 @@ impl SessionTask {
             live = match self.lend(live, reply).await {
                 Ok(Some(live)) if live.lost => return self.fail_queued(Some(live)),
                 Ok(live) => live,
-                Err(NotReturned) => return self.fail_queued(None),
+                Err(_) => return self.fail_queued(None),
             };
         }
     }
@@ -231,12 +228,13 @@ impl SessionTask {
         self.waiting[ask.position as usize].push_back(ask.reply);
     }
 
-    /// Lends the session to a command and waits for its return.
+    /// Lends the session to a command and waits for its return. An error means that the borrower
+    /// hung or panicked.
     async fn lend(
         &mut self,
         live: Option<Box<OpenSession>>,
         reply: oneshot::Sender<Result<Checkout>>,
-    ) -> Result<Option<Box<OpenSession>>, NotReturned> {
+    ) -> Result<Option<Box<OpenSession>>, oneshot::error::RecvError> {
         let (wanted, wanted_again) = (CancellationToken::new(), CancellationToken::new());
         self.notify_borrower(&wanted, &wanted_again);
         let (back, mut returned) = oneshot::channel();
@@ -251,7 +249,7 @@ impl SessionTask {
         loop {
             tokio::select! {
                 biased;
-                returned = &mut returned => return returned.map(|ReturnedSession(live)| live).map_err(|_| NotReturned),
+                returned = &mut returned => return returned,
                 Some(ask) = self.inbox.recv() => {
                     self.sort(ask);
                     self.notify_borrower(&wanted, &wanted_again);
@@ -285,6 +283,3 @@ impl SessionTask {
         TaskEnd::Lost(live)
     }
 }
-
-/// Signals that the borrower hung or panicked.
-struct NotReturned;
