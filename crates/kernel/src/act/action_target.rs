@@ -47,11 +47,6 @@ pub(crate) struct ActionTarget {
 }
 
 impl ActionTarget {
-    /// Returns the latest state of the target.
-    pub(crate) fn latest_state(&self) -> Option<&TargetState> {
-        self.after_aim.as_ref().or(self.before.as_ref())
-    }
-
     /// Returns the element that a press must reach; `None` if any element may receive it.
     pub(crate) fn receiver(&self) -> Option<Handle> {
         self.handle.filter(|_| !self.forced)

@@ -193,7 +193,8 @@ async fn comes_to_follow(
 
 /// Returns whether a control is on; `None` when it is mixed.
 fn is_checked(ready: &ActionTarget) -> Result<Option<bool>> {
-    let Some((reading, on)) = ready.latest_state().and_then(|r| Some((r, r.checked()?))) else {
+    let latest = ready.after_aim.as_ref().or(ready.before.as_ref());
+    let Some((reading, on)) = latest.and_then(|r| Some((r, r.checked()?))) else {
         return Err(Error::invalid_args(format!(
             "{} is not a checkbox, radio button, switch or toggle",
             ready.description

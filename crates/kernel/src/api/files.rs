@@ -8,14 +8,6 @@ use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicU64, Ordering};
 use stickpin_device::{Error, Result, io_error, paths};
 
-/// Replaces a file like [`write_within`], in any folder.
-///
-/// # Errors
-/// Returns `IO` or `STORAGE_FULL`. The old file is then unchanged.
-pub(crate) fn write(path: &Path, bytes: &[u8]) -> Result<()> {
-    write_from(None, path, |file| file.write_all(bytes))
-}
-
 /// Replaces a file atomically: writes a sibling file, syncs it and renames it. Creates the parent
 /// folder if it is missing. With `roots`, writes only inside one of these folders.
 ///
@@ -154,7 +146,7 @@ mod tests {
         let tmp = tempfile::tempdir().expect("a folder");
         let full = tmp.path().join("full");
         std::os::unix::fs::symlink("/dev/full", &full).expect("a link");
-        let error = write(&full, b"2").expect_err("the device is full");
+        let error = write_within(None, &full, b"2").expect_err("the device is full");
         assert_eq!(error.code, ErrorCode::StorageFull);
         assert!(full.is_symlink(), "it was replaced");
     }
@@ -163,7 +155,7 @@ mod tests {
     fn a_full_disk_leaves_the_old_file_and_says_so() {
         let tmp = tempfile::tempdir().expect("a folder");
         let path = tmp.path().join("new/a.json");
-        write(&path, b"1").expect("it is written");
+        write_within(None, &path, b"1").expect("it is written");
         // A device that is always full stands in for the disk.
         let fresh = tmp.path().join("new/fresh");
         std::os::unix::fs::symlink("/dev/full", &fresh).expect("a link");

@@ -40,7 +40,7 @@ pub struct Request {
     pub expect: Vec<Expectation>,
     /// Whether the command is a step of a replayed script. A session that repairs that script does
     /// not record such steps.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replayed: bool,
     /// A random id that the client generates. A daemon runs a request once: it answers the
     /// repetition of a recent id with the stored response.
@@ -101,7 +101,7 @@ pub struct Caller {
     pub file_roots: Option<Vec<PathBuf>>,
     /// Whether commands may only start installed apps and no other programs. True for an MCP client
     /// unless its server was started with `--allow-programs`.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub installed_apps_only: bool,
     /// The names of all secrets that the caller has, for error messages.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -312,15 +312,10 @@ pub struct RefsEnvelope {
     pub ended: Vec<(u32, u32)>,
     /// Whether the app was printed in full. From then on, a client that pins sends `generation` as
     /// `since`.
-    #[serde(default, skip_serializing_if = "is_false")]
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub full: bool,
     /// The lifetime that the numbers belong to.
     pub lifetime: String,
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "the signature that serde asks for")]
-fn is_false(value: &bool) -> bool {
-    !value
 }
 
 /// The standing of a target.

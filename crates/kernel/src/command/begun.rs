@@ -22,9 +22,7 @@ impl Begun {
     pub(crate) fn seq(&self) -> u64 {
         self.ticket.command().seq()
     }
-}
 
-impl Begun {
     /// Queues for the log a tree that the command captured.
     pub(crate) fn log_tree(&self, generation: u64, tree: Arc<Tree>) {
         let redactor = CommandRedactor { secrets: self.redactor.secrets.clone(), typed: Vec::new() };

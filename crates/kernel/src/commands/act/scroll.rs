@@ -6,9 +6,6 @@ use crate::observe::resolve::Freshness;
 use crate::observe::waiting::QUIET_TIME;
 use stickpin_device::{Action, AimOptions, SettleRequest};
 
-/// The default distance of a scroll, in CSS pixels.
-const DEFAULT_AMOUNT: u32 = 600;
-
 /// The maximum number of scrolls for `--until`.
 const MAX_SCROLLS: usize = 1_000;
 
@@ -56,8 +53,9 @@ pub enum Direction {
     Right,
 }
 
+/// Returns the default distance of a scroll, in CSS pixels.
 fn default_amount() -> u32 {
-    DEFAULT_AMOUNT
+    600
 }
 
 /// The outcome of a scroll.

@@ -20,7 +20,6 @@ use crate::host::watch_state::WatchState;
 use crate::host::{LIVE, SessionSlot};
 use crate::observe::navigation::Quiet;
 use serde_json::{Map, Value};
-use std::path::PathBuf;
 use std::sync::PoisonError;
 use stickpin_coordinator::CurrentTurn;
 use stickpin_device::{AppFolders, LeavePolicy, Navigation, NavigationResult, OpenRequest, Viewport};
@@ -257,10 +256,6 @@ impl Open {
         ))
     }
 
-    fn profile_folder(&self, cx: &Cx) -> Result<Option<PathBuf>> {
-        cx.resolve_optional_path(self.profile.as_ref())
-    }
-
     async fn navigate(&self, cx: &mut Cx) -> Result<OpenOutput> {
         self.apply(cx).await?;
         // Opening another page is a decision to leave this one.
@@ -275,7 +270,7 @@ impl Open {
     /// Returns `INVALID_ARGS`, which names `--relaunch` for an option that cannot change. In that
     /// case nothing is changed.
     async fn apply(&self, cx: &mut Cx) -> Result<()> {
-        let profile = self.profile_folder(cx)?;
+        let profile = cx.resolve_optional_path(self.profile.as_ref())?;
         let live = cx.open_session()?;
         let fixed = if self.headed && !live.headed {
             Some("--headed")
@@ -371,7 +366,7 @@ impl Open {
         // removes its own folder.
         let folder = format!("{}.{lifetime}", cx.session_name);
         let dir = LifetimeFolder::create(host.config.state_dir.join(LIVE).join(folder))?;
-        let profile = self.profile_folder(cx)?;
+        let profile = cx.resolve_optional_path(self.profile.as_ref())?;
         let mut request = OpenRequest::new(&self.what, &cx.session_name, dir.path()).with_options(options);
         request.home.clone_from(&cx.caller.home);
         request.cwd = match (cx.caller.cwd.is_absolute(), &cx.caller.home) {

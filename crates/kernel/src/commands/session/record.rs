@@ -9,7 +9,6 @@ use crate::host::queue::Position;
 use crate::host::recording::{RecordedCommand, Recorder, Recording, ScriptRepair, ScriptWriter};
 use serde_json::Map;
 use std::path::{Path, PathBuf};
-use stickpin_coordinator::RecordingLog;
 use stickpin_session::log::{RecordingStarted, Redacted, RepairStarted};
 
 /// Record the commands of this session as a script for `replay`.
@@ -190,14 +189,9 @@ fn utf8(path: &Path) -> Result<String> {
     })
 }
 
-/// Returns the log of the session for recordings, if the session has a log.
-fn recording_log(cx: &Cx) -> Result<Option<RecordingLog>> {
-    cx.host.recording_log(cx.session_name())
-}
-
 /// Reads the recording in progress from the log, including that of a lost session.
 fn read_recording(cx: &Cx) -> Result<Option<Recording>> {
-    let Some(log) = recording_log(cx)? else { return Ok(None) };
+    let Some(log) = cx.host.recording_log(cx.session_name())? else { return Ok(None) };
     Ok(log.read()?.map(Recording::of))
 }
 
@@ -211,7 +205,7 @@ fn put_aside(cx: &mut Cx) -> Result<()> {
             let folder = cx.host.config.state_dir.join("recordings");
             private_dir(&folder)?;
             let path = unused_path(&folder, cx.session_name());
-            files::write(&path, script_writer.script(&old)?.as_bytes())?;
+            files::write_within(None, &path, script_writer.script(&old)?.as_bytes())?;
             vec![path]
         } else {
             write_repaired(cx, &*script_writer, &old.repairs, None)?
@@ -299,7 +293,7 @@ fn current_recording(cx: &mut Cx) -> Result<Recording> {
 /// # Errors
 /// Returns errors from the log; the recording then continues.
 pub(crate) fn end_recording(cx: &mut Cx, written: bool) -> Result<()> {
-    if let Some(log) = recording_log(cx)?
+    if let Some(log) = cx.host.recording_log(cx.session_name())?
         && log.is_in_progress()
     {
         log.end(authority::participant(cx).as_ref(), written)?;

@@ -16,7 +16,7 @@ impl Open {
     /// Returns `DEVICE_IN_USE`, which names the session and the owner of its turn.
     pub(super) fn refuse_device_in_use(&self, cx: &Cx) -> Result<()> {
         let Some(coordinator) = &cx.host.config.coordinator else { return Ok(()) };
-        let profile = self.profile_folder(cx)?;
+        let profile = cx.resolve_optional_path(self.profile.as_ref())?;
         if !self.attach && profile.is_none() {
             return Ok(());
         }

@@ -31,7 +31,7 @@ impl Open {
     pub(super) fn manifest(&self, cx: &Cx) -> Result<Map<String, Value>> {
         let mut manifest = self.arguments()?;
         manifest.retain(|name, _| !OF_ONE_CALL.contains(&name.as_str()));
-        if let Some(profile) = self.profile_folder(cx)? {
+        if let Some(profile) = cx.resolve_optional_path(self.profile.as_ref())? {
             manifest.insert("profile".to_owned(), Value::from(profile.to_string_lossy()));
         }
         if cx.caller.cwd.is_absolute() {
