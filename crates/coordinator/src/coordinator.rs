@@ -26,11 +26,11 @@ use tokio::sync::{Notify, watch};
 #[derive(Debug, Clone)]
 pub struct Coordinator {
     store: Store,
-    shared: Arc<Shared>,
+    pub(crate) shared: Arc<Shared>,
     sessions: Arc<Mutex<BTreeMap<String, Arc<SessionAuthority>>>>,
-    read: Arc<ReadBefore>,
+    pub(crate) read_before: Arc<ReadBefore>,
     /// Held while loans change.
-    delegating: Arc<Mutex<()>>,
+    pub(crate) delegating: Arc<Mutex<()>>,
 }
 
 impl Coordinator {
@@ -55,24 +55,21 @@ impl Coordinator {
         files: Arc<dyn Files>,
     ) -> Result<Self> {
         let store = Store::open_on(state_dir, files).map_err(error::of_store)?;
-        let (renewing, guardian) = (AtomicBool::new(true), watch::Sender::new(0));
-        let snapshots = SnapshotQueue::default();
-        let (store_of_all, lagging) = (store.clone(), Notify::new());
         let shared = Shared {
-            store: store_of_all,
+            store: store.clone(),
             environment,
             epoch,
-            renewing,
-            guardian,
-            lagging,
-            snapshots,
+            renewing: AtomicBool::new(true),
+            guardian: watch::Sender::new(0),
+            lagging: Notify::new(),
+            snapshots: SnapshotQueue::default(),
             connections: Arc::default(),
         };
         Ok(Self {
             store,
             shared: Arc::new(shared),
             sessions: Arc::default(),
-            read: Arc::default(),
+            read_before: Arc::default(),
             delegating: Arc::default(),
         })
     }
@@ -84,18 +81,6 @@ impl Coordinator {
     /// Returns the sessions that have been used since the host started.
     pub(crate) fn in_use(&self) -> Vec<Arc<SessionAuthority>> {
         self.lock_sessions().values().cloned().collect()
-    }
-
-    pub(crate) fn read_before(&self) -> &ReadBefore {
-        &self.read
-    }
-
-    pub(crate) fn delegating(&self) -> &Mutex<()> {
-        &self.delegating
-    }
-
-    pub(crate) fn shared(&self) -> &Arc<Shared> {
-        &self.shared
     }
 
     /// Returns the names of all sessions, in order. Reads no session.
@@ -123,7 +108,7 @@ impl Coordinator {
     /// # Errors
     /// Returns `SESSION_NOT_FOUND`, `LOG_CORRUPT`, `META_CORRUPT` and other errors of the log.
     pub fn session(&self, name: &str) -> Result<Arc<SessionAuthority>> {
-        if self.read.damage(name).is_some() {
+        if self.read_before.damage(name).is_some() {
             // Loading writes to the log, so check whether a person has repaired it by hand.
             self.verify(name)?;
         }
@@ -133,7 +118,8 @@ impl Coordinator {
         }
         let now = (self.shared.environment.now)();
         let opened = SessionLog::open(&self.store, name, now.wall);
-        let opened = opened.inspect_err(|e| self.read.note_damage(name, e)).map_err(error::of_store)?;
+        let opened =
+            opened.inspect_err(|e| self.read_before.note_damage(name, e)).map_err(error::of_store)?;
         for diagnostic in &opened.diagnostics {
             tracing::info!(session = name, "repaired: {}", diagnostic.name());
         }
@@ -305,8 +291,8 @@ impl Coordinator {
         let session = self.lock_sessions().get(name).cloned();
         match (&verified, session) {
             (Err(e), Some(session)) => stickpin_store::note_damage(&session.lock().log, e),
-            (Err(e), None) => self.read.note_damage(name, e),
-            (Ok(_), _) => self.read.forget_damage(name),
+            (Err(e), None) => self.read_before.note_damage(name, e),
+            (Ok(_), _) => self.read_before.forget_damage(name),
         }
         verified.map_err(error::of_store)
     }
@@ -331,7 +317,7 @@ pub(crate) fn discard(coordinator: &Coordinator, name: &str) -> Result<()> {
     // The lock keeps other threads from loading the session meanwhile.
     let mut loaded = coordinator.lock_sessions();
     loaded.remove(name);
-    coordinator.read.forget_damage(name);
+    coordinator.read_before.forget_damage(name);
     coordinator.store.remove(name).map_err(error::of_store)
 }
 

@@ -158,7 +158,7 @@ impl Loans<'_> {
         drain(&*self.0.session(&device)?, &self.acts_for(parent)).await;
         let begun = self.begin_child(&lender, child, &loan, who, spawn.agent);
         if let Err(e) = begun {
-            let _one = self.0.delegating().lock();
+            let _one = self.0.delegating.lock();
             self.undo_spawn(&lender, &loan, "spawn_failed")?;
             return Err(e);
         }
@@ -174,7 +174,7 @@ impl Loans<'_> {
 
     /// Records the loan as pending: from here on, its lender may not act within the lent scope.
     fn lend(&self, lender: &SessionAuthority, child: &str, who: &Participant, spawn: &Spawn) -> Result<Loan> {
-        let _one = self.0.delegating().lock();
+        let _one = self.0.delegating.lock();
         let device = self.device_of(lender.name());
         let family = self.family(&device);
         // A child lends what it borrowed, and no more.
@@ -191,10 +191,10 @@ impl Loans<'_> {
                 Error::invalid_args("a child session needs at least one rule").hint("add `--lend 'act:*'`")
             );
         }
-        let now = (self.0.shared().environment.now)();
+        let now = (self.0.shared.environment.now)();
         let expires = spawn.ttl.map(|ttl| u64::try_from(ttl.as_millis()).unwrap_or(u64::MAX));
         let loan = Loan {
-            loan_id: LoanId::new(format!("loan-{:016x}", (self.0.shared().environment.random)() as u64)),
+            loan_id: LoanId::new(format!("loan-{:016x}", (self.0.shared.environment.random)() as u64)),
             lender: lender.name().to_owned(),
             borrower: child.to_owned(),
             turn_bound: rules.iter().any(|rule| rule.constraint.is_none() && rule.verbs.contains(&Verb::Act)),
@@ -231,7 +231,7 @@ impl Loans<'_> {
                 Kind::ChildSpawned(Box::new(ChildSpawned { child: row })),
             ]
         })?;
-        self.0.shared().guardian.send_modify(|count| *count += 1);
+        self.0.shared.guardian.send_modify(|count| *count += 1);
         Ok(opened)
     }
 
@@ -253,12 +253,12 @@ impl Loans<'_> {
             base_scope: BaseScope::default(),
         };
         let parent = Parent { session: lender.name().to_owned(), loan_id: loan.loan_id.clone() };
-        let now = (self.0.shared().environment.now)();
-        let uid = format!("{:032x}", (self.0.shared().environment.random)());
+        let now = (self.0.shared.environment.now)();
+        let uid = format!("{:032x}", (self.0.shared.environment.random)());
         let log =
             SessionLog::create_child(self.0.store(), child, &uid, parent, start, &State::origin(who, &now))
                 .map_err(error::of_store)?;
-        let session = Arc::new(SessionAuthority::new(log, Arc::clone(self.0.shared()), false));
+        let session = Arc::new(SessionAuthority::new(log, Arc::clone(&self.0.shared), false));
         self.0.lock_sessions().insert(child.to_owned(), Arc::clone(&session));
         self.activate(lender, &session, loan, agent)
     }

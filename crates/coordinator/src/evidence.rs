@@ -82,6 +82,6 @@ impl HostSummary {
         let names = coordinator.names().unwrap_or_default();
         let metas = names.iter().filter_map(|name| coordinator.cached_meta(name).ok());
         let owned_turns = metas.filter(|(meta, _)| meta.turn.state == TurnPhase::Owned).count();
-        Self { epoch: coordinator.shared().epoch, owned_turns }
+        Self { epoch: coordinator.shared.epoch, owned_turns }
     }
 }

@@ -20,7 +20,7 @@ impl Coordinator {
     }
 
     async fn guard_turns(&self, shutdown: &CancellationToken) {
-        let mut woken = self.shared().guardian.subscribe();
+        let mut woken = self.shared.guardian.subscribe();
         loop {
             woken.mark_unchanged();
             let next = self.in_use().iter().filter_map(|session| guard_one(self, session)).min();
@@ -48,7 +48,7 @@ impl Coordinator {
             tracing::error!("the guardian failed: {e}");
             let now = tokio::time::Instant::now();
             if last.is_some_and(|last| now - last < Duration::from_secs(60)) {
-                self.shared().renewing.store(false, Ordering::Relaxed);
+                self.shared.renewing.store(false, Ordering::Relaxed);
                 return;
             }
             last = Some(now);
@@ -72,7 +72,7 @@ fn guard_one(coordinator: &Coordinator, session: &SessionAuthority) -> Option<Du
 /// Writes metadata that lags behind the log of its session, within [`STORE_META_EVERY`] of the
 /// first record that it lacks. Opening a session then reads only the records of that period.
 async fn keep_metadata(coordinator: &Coordinator, shutdown: &CancellationToken) {
-    let lagging = &coordinator.shared().lagging;
+    let lagging = &coordinator.shared.lagging;
     let next = async || {
         lagging.notified().await;
         tokio::time::sleep(STORE_META_EVERY).await;
@@ -101,7 +101,7 @@ async fn keep_metadata(coordinator: &Coordinator, shutdown: &CancellationToken) 
 /// Counts a connection of an agent. The connection keeps the agent's leases even while its process
 /// is not visible.
 pub fn connect(coordinator: &Coordinator, agent: AgentId) -> Connection {
-    coordinator.shared().connections.open(agent)
+    coordinator.shared.connections.open(agent)
 }
 
 impl SessionAuthority {

@@ -256,7 +256,7 @@ impl Coordinator {
             return Ok((Arc::new(session.meta()), Vec::new()));
         }
         let stamp = self.store().meta_stamp(name);
-        let cache = &self.read_before().metadata;
+        let cache = &self.read_before.metadata;
         if let Some(stamp) = &stamp
             && let Some((then, meta)) = cache.lock().get(name)
             && then == stamp
@@ -333,7 +333,7 @@ fn describe(
     let session = coordinator.lock_sessions().get(name).cloned();
     let damage = match session {
         Some(session) => stickpin_store::found_damage(&session.lock().log).map(|e| e.to_string()),
-        None => coordinator.read_before().damage(name),
+        None => coordinator.read_before.damage(name),
     };
     if let Some(damage) = damage {
         listed.diagnostics.push(ErrorCode::LogCorrupt.name().to_owned());
@@ -348,7 +348,7 @@ fn describe(
 /// Summarizes the turn. Uses the presence of the members for a session that is in use, and
 /// otherwise whether their harnesses run.
 fn turn_summary(coordinator: &Coordinator, name: &str, meta: &SessionMeta) -> TurnSummary {
-    let environment = &coordinator.shared().environment;
+    let environment = &coordinator.shared.environment;
     let now = (environment.now)();
     let session = coordinator.lock_sessions().get(name).cloned();
     let label = match session {

@@ -126,9 +126,9 @@ pub fn resume(coordinator: &Coordinator) -> Result<usize> {
 /// Records that the host of a session ended, and its device with it. Returns the turn to its owner,
 /// or surrenders it after a reboot. Returns whether the owner has it again.
 pub(crate) fn take_over(coordinator: &Coordinator, log: &mut SessionLog) -> Result<bool> {
-    let now = (coordinator.shared().environment.now)();
+    let now = (coordinator.shared.environment.now)();
     let before = log.meta().turn.clone();
-    let epoch = coordinator.shared().epoch;
+    let epoch = coordinator.shared.epoch;
     let status = log.meta().status;
     let has_turn = status.is_current() && matches!(before.state, TurnPhase::Owned | TurnPhase::Reserved);
     if !has_turn {

@@ -69,7 +69,7 @@ impl Coordinator {
 
 /// Returns how long no member has made a request, in milliseconds.
 fn unused_ms(coordinator: &Coordinator, meta: &SessionMeta) -> u64 {
-    let now = (coordinator.shared().environment.now)();
+    let now = (coordinator.shared.environment.now)();
     let last = meta.members.iter().map(|member| member.last_seen_at).max();
     let last = last.unwrap_or(meta.updated_at).max(meta.updated_at);
     let unused = now.wall.millis().saturating_sub(last.millis());

@@ -187,7 +187,7 @@ impl Coordinator {
             Ok(policy)
         })?;
         // The deadlines of shortened limits come sooner.
-        self.shared().guardian.send_modify(|count| *count += 1);
+        self.shared.guardian.send_modify(|count| *count += 1);
         Ok(policy)
     }
 
@@ -207,7 +207,7 @@ impl Coordinator {
             }
             return session.change(|state, _| state.log.store_meta().map_err(error::of_store));
         }
-        let now = (self.shared().environment.now)();
+        let now = (self.shared.environment.now)();
         SessionLog::adopt(self.store(), name, now.wall).map(drop).map_err(error::of_store)
     }
 
@@ -224,9 +224,9 @@ impl Coordinator {
         if let Some(session) = loaded.get(name) {
             return session.change(|state, now| repair_in_use(self.store(), state, line, now));
         }
-        let now = (self.shared().environment.now)();
+        let now = (self.shared.environment.now)();
         let repaired = self.store().repair(name, line, now.wall).map_err(error::of_store)?;
-        self.read_before().forget_damage(name);
+        self.read_before.forget_damage(name);
         Ok(repaired)
     }
 }

@@ -127,7 +127,7 @@ impl Loans<'_> {
 
     /// Ends the expired loans of a session. Returns the time until the next one expires.
     pub(crate) fn end_expired(&self, lender: &SessionAuthority) -> Result<Option<Duration>> {
-        let now = (self.0.shared().environment.now)();
+        let now = (self.0.shared.environment.now)();
         let loans = lender.lock().log.meta().loans.clone();
         let mut next = None;
         for loan in loans {
@@ -245,7 +245,7 @@ impl Loans<'_> {
         reason: &str,
         late_command: Option<CommandId>,
     ) -> Result<Vec<EndedLoan>> {
-        let _one = self.0.delegating().lock();
+        let _one = self.0.delegating.lock();
         self.end_loan_alone(lender, id, cascade, reason, late_command)
     }
 

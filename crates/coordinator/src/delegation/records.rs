@@ -45,7 +45,7 @@ impl Loans<'_> {
 
     /// Moves a loan from a borrower that ended to the lender, which now has the scope.
     pub(super) fn move_loan(&self, lender: &SessionAuthority, from: Option<&str>, loan: Loan) -> Result<()> {
-        let now = (self.0.shared().environment.now)();
+        let now = (self.0.shared.environment.now)();
         let row = Child {
             session: loan.borrower.clone(),
             agent_id: None,
