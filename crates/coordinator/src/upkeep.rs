@@ -109,17 +109,6 @@ enum DenialChange {
     Remove,
 }
 
-impl DenialChange {
-    /// Parses the name of a change.
-    fn from_key(name: &str) -> Option<Self> {
-        match name {
-            "deny+" => Some(Self::Add),
-            "deny-" => Some(Self::Remove),
-            _ => None,
-        }
-    }
-}
-
 /// Returns the denials of a session with changed rules; `None` if no rule changes.
 fn denials_with_changes(
     meta: &SessionMeta,
@@ -175,9 +164,10 @@ impl Coordinator {
             require_policy_right(&session, state, who, now)?;
             let (mut limits, mut rules) = (Vec::new(), Vec::new());
             for (name, value) in changes {
-                match DenialChange::from_key(name) {
-                    Some(change) => rules.push((change, value.as_str())),
-                    None => limits.push((name.clone(), value.clone())),
+                match name.as_str() {
+                    "deny+" => rules.push((DenialChange::Add, value.as_str())),
+                    "deny-" => rules.push((DenialChange::Remove, value.as_str())),
+                    _ => limits.push((name.clone(), value.clone())),
                 }
             }
             let policy = policy_with_changes(&state.log.meta().policy, &limits)?;
@@ -229,22 +219,7 @@ impl Coordinator {
         self.read_before.forget_damage(name);
         Ok(repaired)
     }
-}
 
-/// Repairs the log of a session that is in use, and opens it again.
-fn repair_in_use(store: &Store, state: &mut State, line: u64, now: &Now) -> Result<Repaired> {
-    let name = state.log.meta().name.clone();
-    if state.running_of(&|_| true).is_some() {
-        let message = format!("a command is running in session `{name}`, so its log cannot be repaired now");
-        return Err(Error::session_exists(message).hint("repeat the repair after the command has ended"));
-    }
-    state.log.store_meta().map_err(error::of_store)?;
-    let repaired = store.repair(&name, line, now.wall).map_err(error::of_store)?;
-    state.log = SessionLog::open(store, &name, now.wall).map_err(error::of_store)?.log;
-    Ok(repaired)
-}
-
-impl Coordinator {
     /// Converts the log of a session that an earlier version wrote, and keeps the original.
     ///
     /// # Errors
@@ -258,6 +233,19 @@ impl Coordinator {
         }
         self.store().migrate(name).map_err(error::of_store)
     }
+}
+
+/// Repairs the log of a session that is in use, and opens it again.
+fn repair_in_use(store: &Store, state: &mut State, line: u64, now: &Now) -> Result<Repaired> {
+    let name = state.log.meta().name.clone();
+    if state.running_of(&|_| true).is_some() {
+        let message = format!("a command is running in session `{name}`, so its log cannot be repaired now");
+        return Err(Error::session_exists(message).hint("repeat the repair after the command has ended"));
+    }
+    state.log.store_meta().map_err(error::of_store)?;
+    let repaired = store.repair(&name, line, now.wall).map_err(error::of_store)?;
+    state.log = SessionLog::open(store, &name, now.wall).map_err(error::of_store)?.log;
+    Ok(repaired)
 }
 
 /// Refuses a caller that is not a person.

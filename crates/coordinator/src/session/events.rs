@@ -71,6 +71,18 @@ impl Drop for Reading<'_> {
     }
 }
 
+/// Parts of the feeds of several sessions.
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub struct EventsOfAll {
+    /// The events by time, oldest first. Events of one session keep their order.
+    pub events: Vec<Event>,
+    /// The last examined record of each session, by session name.
+    pub cursors: BTreeMap<String, u64>,
+    /// Whether all sessions are closed.
+    pub closed: bool,
+}
+
 impl EventQuery {
     /// Reads the feed of a session, and waits for an event if requested. Claims, renews and
     /// authorizes nothing, and does not count as activity of the reader.
@@ -88,21 +100,7 @@ impl EventQuery {
         let EventsOfAll { events, cursors, closed } = found;
         Ok(Events { events, cursor_seq: cursors.into_values().next().unwrap_or_default(), closed })
     }
-}
 
-/// Parts of the feeds of several sessions.
-#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct EventsOfAll {
-    /// The events by time, oldest first. Events of one session keep their order.
-    pub events: Vec<Event>,
-    /// The last examined record of each session, by session name.
-    pub cursors: BTreeMap<String, u64>,
-    /// Whether all sessions are closed.
-    pub closed: bool,
-}
-
-impl EventQuery {
     /// Reads the feeds of several sessions, and waits for an event in any of them if the query
     /// requests it. Reading begins after the record in `cursors`, and for other sessions as the
     /// query specifies.

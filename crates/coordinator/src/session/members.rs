@@ -126,9 +126,7 @@ impl SessionAuthority {
             Ok(kicked)
         })
     }
-}
 
-impl SessionAuthority {
     /// Makes the opener of a lifetime a member, and gives it an implicit turn if no agent has the
     /// turn.
     pub(crate) fn join_opener(&self, who: &Participant) -> Result<()> {
