@@ -48,6 +48,7 @@ pub(crate) fn capture(
     let mut nodes = vec![None; dom.nodes.len()];
     let mut depths = vec![0; dom.nodes.len()];
     let mut at = 0;
+    let internal = |e| Error::internal(format!("sim:{} produced no tree: {e}", sim.app.name));
     while at < dom.nodes.len() {
         let node = &dom.nodes[at];
         let hidden = node.style.hidden || node.style.inert;
@@ -59,7 +60,6 @@ pub(crate) fn capture(
             depths[at] = depths[node.parent] + 1;
         }
         let id = if grade == IdentityGrade::None { addresses.address_for(node.id) } else { node.id };
-        let internal = |e| Error::internal(format!("sim:{} produced no tree: {e}", sim.app.name));
         let node_id = if let Some(document) = &node.document {
             builder.document(depths[at], (**document).clone(), id).map_err(internal)?
         } else {
@@ -84,10 +84,7 @@ pub(crate) fn capture(
         let connected: HashSet<Handle> = hidden(dom, &nodes).collect();
         builder.add_hidden(watch.iter().copied().filter(|h| connected.contains(h)));
     }
-    let tree = builder
-        .finish()
-        .map_err(|e| Error::internal(format!("sim:{} produced no tree: {e}", sim.app.name)))?;
-    Ok(Capture { tree, nodes })
+    Ok(Capture { tree: builder.finish().map_err(internal)?, nodes })
 }
 
 /// Returns the handles of nodes that are in the document but not in the tree.

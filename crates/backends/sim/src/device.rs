@@ -56,46 +56,6 @@ impl SimDevice {
             };
         }
     }
-
-    async fn wait_until_settled(
-        &self,
-        request: SettleRequest,
-        cancel: &CancellationToken,
-    ) -> Result<SettleResult> {
-        let (quiet, start) = (millis(request.quiet), self.shared.running_app()?.state.now_ms);
-        let (end, mut last_change) = (start + millis(request.cap), start);
-        let mut revision = self.shared.running_app()?.revision;
-        loop {
-            let due = {
-                let sim = self.shared.running_app()?;
-                let now = sim.state.now_ms;
-                if let Some(asked) = &sim.dialog {
-                    return Ok(SettleResult::new(
-                        false,
-                        vec![PendingActivity::Other(format!("{} dialog", asked.dialog.kind))],
-                    ));
-                }
-                if sim.revision != revision {
-                    (revision, last_change) = (sim.revision, now);
-                }
-                let loading = sim.loading_until().is_some();
-                let quiet_at = last_change + quiet;
-                match sim.next_due() {
-                    // No timer is due before the app would count as quiet, so there is nothing to
-                    // wait for.
-                    None => return Ok(SettleResult::quiet()),
-                    Some(due) if !loading && due > quiet_at => {
-                        return Ok(SettleResult::quiet());
-                    }
-                    Some(due) if due > end || now >= end || cancel.is_cancelled() => {
-                        return Ok(SettleResult::new(false, sim.pending_activities(due.max(end))));
-                    }
-                    Some(due) => due,
-                }
-            };
-            self.shared.wait_until(due, cancel).await;
-        }
-    }
 }
 
 /// Returns the internal number of a handle's element.
@@ -208,7 +168,39 @@ impl Device for SimDevice {
     }
 
     async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<SettleResult> {
-        self.wait_until_settled(request, cancel).await
+        let (quiet, start) = (millis(request.quiet), self.shared.running_app()?.state.now_ms);
+        let (end, mut last_change) = (start + millis(request.cap), start);
+        let mut revision = self.shared.running_app()?.revision;
+        loop {
+            let due = {
+                let sim = self.shared.running_app()?;
+                let now = sim.state.now_ms;
+                if let Some(asked) = &sim.dialog {
+                    return Ok(SettleResult::new(
+                        false,
+                        vec![PendingActivity::Other(format!("{} dialog", asked.dialog.kind))],
+                    ));
+                }
+                if sim.revision != revision {
+                    (revision, last_change) = (sim.revision, now);
+                }
+                let loading = sim.loading_until().is_some();
+                let quiet_at = last_change + quiet;
+                match sim.next_due() {
+                    // No timer is due before the app would count as quiet, so there is nothing to
+                    // wait for.
+                    None => return Ok(SettleResult::quiet()),
+                    Some(due) if !loading && due > quiet_at => {
+                        return Ok(SettleResult::quiet());
+                    }
+                    Some(due) if due > end || now >= end || cancel.is_cancelled() => {
+                        return Ok(SettleResult::new(false, sim.pending_activities(due.max(end))));
+                    }
+                    Some(due) => due,
+                }
+            };
+            self.shared.wait_until(due, cancel).await;
+        }
     }
 
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool> {

@@ -8,14 +8,14 @@ use stickpin_tree::IdentityGrade;
 /// earlier captures are usually forgotten by then.
 const DEFAULT_REUSE_AFTER: u64 = 16;
 
-/// The clock of an app.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(crate) enum ClockKind {
-    /// The real time.
-    #[default]
-    Real,
-    /// Stands still, and jumps to the next timer when a command waits for the app.
-    Virtual,
+words! {
+    /// The clock of an app.
+    ClockKind {
+        /// The real time.
+        Real = "real",
+        /// Stands still, and jumps to the next timer when a command waits for the app.
+        Virtual = "virtual",
+    }
 }
 
 words! {
@@ -115,11 +115,8 @@ impl Options {
             match key {
                 "grade" => options.grade = parse_grade(value)?,
                 "clock" => {
-                    options.clock = match value {
-                        "real" => ClockKind::Real,
-                        "virtual" => ClockKind::Virtual,
-                        _ => return Err(format!("`clock={value}`: a clock is `real` or `virtual`")),
-                    }
+                    let unknown = || format!("`clock={value}`: a clock is `real` or `virtual`");
+                    options.clock = ClockKind::from_word(value).ok_or_else(unknown)?;
                 }
                 "rest" => {
                     options.reuse_after = value.parse().ok().filter(|n| *n > 0).ok_or_else(|| {

@@ -5,7 +5,9 @@ use crate::app::nav::{HistoryChange, HistoryStep, NavError};
 use crate::library;
 use crate::options::Options;
 use std::time::Duration;
-use stickpin_device::{CancellationToken, Error, Navigation, NavigationResult, Result, SettleRequest};
+use stickpin_device::{
+    CancellationToken, Device, Error, Navigation, NavigationResult, Result, SettleRequest,
+};
 
 /// How long a new document must be quiet to count as loaded.
 const ARRIVAL_QUIET: Duration = Duration::from_millis(150);
@@ -13,12 +15,12 @@ const ARRIVAL_QUIET: Duration = Duration::from_millis(150);
 /// Waits until a new document is quiet. While a dialog asks whether to leave, there is no new
 /// document.
 pub(super) async fn wait_until_loaded(
-    device: &SimDevice,
+    device: &mut SimDevice,
     moved: bool,
     timeout: Duration,
     cancel: &CancellationToken,
 ) -> Result<NavigationResult> {
-    let arrival = device.wait_until_settled(SettleRequest::new(ARRIVAL_QUIET, timeout), cancel).await?;
+    let arrival = device.settle(SettleRequest::new(ARRIVAL_QUIET, timeout), cancel).await?;
     let sim = device.shared.running_app()?;
     let moved = moved && sim.dialog.is_none();
     Ok(NavigationResult::default().moved(moved).url(sim.url()).title(sim.title()).quiet(arrival))
