@@ -111,18 +111,23 @@ pub(crate) async fn call(
                 Some(scope) => Arc::new(Connection::new((shared.setup.caller)(scope), scope, true)),
                 None => connection,
             };
-            let mut response = run_invocation(shared, &connection, *work, folders, &incoming).await;
-            if let Some(scope) = opens.filter(|_| response.0.ok) {
-                let text = response.0.text.get_or_insert_default();
+            let command = work.command.definition().spec.name;
+            let ran = run_invocation(shared, &connection, *work, folders, &incoming).await;
+            let (mut response, state_dir) = match ran {
+                Ok((response, state_dir)) => (response, Some(state_dir)),
+                Err(e) => (failed_response(command, e), None),
+            };
+            if let Some(scope) = opens.filter(|_| response.ok) {
+                let text = response.text.get_or_insert_default();
                 text.push_str(&format!("\nscope {scope} (send it with every later call)"));
                 evicted = lock(&shared.scopes).add(scope, Arc::clone(&connection));
             } else if unscoped {
-                hint_at_scope(&mut response.0);
+                hint_at_scope(&mut response);
             }
             if let Some(evicted) = evicted {
                 shared.leave(&evicted).await;
             }
-            (response.0, response.1.map(|dir| (connection, dir)))
+            (response, state_dir.map(|dir| (connection, dir)))
         }
     };
     hints::rewrite_hints(&mut response, shared.setup.profile, shared.setup.client_commands);
@@ -279,24 +284,24 @@ fn unknown_tool(name: &str, client_commands: ClientCommands) -> Error {
     Error::invalid_args(format!("there is no tool {}", quote(name))).hint(hint)
 }
 
-/// Runs a command on the daemon or in this process. Returns the response, with the state directory
-/// if the command got that far.
+/// Runs a command on the daemon or in this process. Returns the response with the state directory.
+///
+/// # Errors
+/// Returns the error of a command that was not run.
 async fn run_invocation(
     shared: &Shared,
     connection: &Connection,
     mut invocation: Invocation,
     folders: impl Future<Output = Folders>,
     incoming: &Incoming,
-) -> (Response, Option<std::path::PathBuf>) {
+) -> Result<(Response, std::path::PathBuf)> {
     let definition = invocation.command.definition();
-    let name = definition.spec.name;
     // Calls are sent in the order of arrival. A call that names no file does not wait for the
     // client's roots.
     let mut known = None;
-    let checked = match files::names_files(definition, &mut invocation.input) {
-        true => known.insert(folders.await).check(definition, &mut invocation.input, &connection.caller),
-        false => Ok(()),
-    };
+    if files::names_files(definition, &mut invocation.input) {
+        known.insert(folders.await).check(definition, &mut invocation.input, &connection.caller)?;
+    }
     // A call that names no file does not wait for the client's roots. The roots known so far or,
     // without any, the folders that the server was started with confine it.
     let folders = known.unwrap_or_else(|| {
@@ -307,25 +312,15 @@ async fn run_invocation(
     let entry = match invocation.command {
         CommandRef::Entry(entry) => entry,
         CommandRef::ClientCommand(command) => {
-            let prepared =
-                checked.and_then(|()| prepare_client_command(shared, invocation, folders, caller, incoming));
-            return match prepared {
-                Ok((client, input, call)) => {
-                    if call.session.is_none() {
-                        client.bind(&connection.caller.own_session).await;
-                    }
-                    (command.run(input, call).await, Some(client.state_dir().to_owned()))
-                }
-                Err(e) => (failed_response(name, e), None),
-            };
+            let (client, input, call) =
+                prepare_client_command(shared, invocation, folders, caller, incoming)?;
+            if call.session.is_none() {
+                client.bind(&connection.caller.own_session).await;
+            }
+            return Ok((command.run(input, call).await, client.state_dir().to_owned()));
         }
     };
-    let request_result =
-        checked.and_then(|()| prepare_command(shared, connection, entry, invocation, caller));
-    let (client, request) = match request_result {
-        Ok(prepared) => prepared,
-        Err(e) => return (failed_response(name, e), None),
-    };
+    let (client, request) = prepare_command(shared, connection, entry, invocation, caller)?;
     if request.session.is_none() {
         // The session ends with this process, even if the process is killed.
         client.bind(&connection.caller.own_session).await;
@@ -333,7 +328,7 @@ async fn run_invocation(
     let session = request.session.clone().unwrap_or_else(|| connection.caller.own_session.clone());
     let response = client.call(request, incoming.cancel.clone()).await;
     connection.remember_turns(client.state_dir(), &session, &response);
-    (response, Some(client.state_dir().to_owned()))
+    Ok((response, client.state_dir().to_owned()))
 }
 
 /// Prepares a command that runs in this process.
