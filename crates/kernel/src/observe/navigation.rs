@@ -13,6 +13,9 @@ use stickpin_device::{
 };
 use stickpin_tree::escape;
 
+/// The maximum time until a document is ready and quiet.
+pub(crate) const READY_TIMEOUT: Duration = Duration::from_secs(10);
+
 /// Whether the app was quiet when a command stopped waiting for it.
 #[derive(Debug, Clone, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
@@ -46,17 +49,12 @@ impl Show for Quiet {
 ///
 /// # Errors
 /// Returns errors from the device.
-pub(crate) async fn navigate(
-    cx: &mut Cx,
-    to: &Navigation,
-    leave: LeavePolicy,
-    ready: Duration,
-) -> Result<NavigationResult> {
+pub(crate) async fn navigate(cx: &mut Cx, to: &Navigation, leave: LeavePolicy) -> Result<NavigationResult> {
     cx.check()?;
     let before = cx.dispatched.swap(true, Ordering::Relaxed);
     let cancel = cx.cancel.clone();
     let under_way = cx.begin_operation();
-    let arrived = navigator(cx.device()?, "navigate")?.navigate(to, leave, ready, &cancel).await;
+    let arrived = navigator(cx.device()?, "navigate")?.navigate(to, leave, READY_TIMEOUT, &cancel).await;
     drop(under_way);
     match &arrived {
         Ok(at) => {

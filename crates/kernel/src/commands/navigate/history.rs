@@ -4,9 +4,6 @@ use crate::commands::prelude::*;
 use crate::observe::navigation::Quiet;
 use stickpin_device::{LeavePolicy, Navigation, NavigationResult};
 
-/// The maximum time until the document is ready and quiet.
-const READY_TIMEOUT: Duration = Duration::from_secs(10);
-
 /// Go back one step in the history, and return when the page is ready.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
@@ -101,7 +98,7 @@ pub(super) fn leave_policy(discard: bool) -> LeavePolicy {
 }
 
 async fn go(cx: &mut Cx, to: &Navigation, leave: LeavePolicy, nowhere: &str) -> Result<PageOutput> {
-    let arrived: NavigationResult = navigation::navigate(cx, to, leave, READY_TIMEOUT).await?;
+    let arrived: NavigationResult = navigation::navigate(cx, to, leave).await?;
     if !arrived.moved {
         return Err(Error::unsupported(nowhere).hint("run `stickpin get url` to see the current address"));
     }

@@ -9,9 +9,6 @@ use crate::observe::navigation::Quiet;
 use stickpin_device::TabEntry;
 use stickpin_tree::{bare_url, escape};
 
-/// The maximum time until a document is ready and quiet.
-const READY_TIMEOUT: Duration = Duration::from_secs(10);
-
 /// List the tabs and windows of the app, with their ids. The current one is marked.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
@@ -140,8 +137,8 @@ impl Command for TabNew {
         let what = file.map_or(self.url, |file| Some(file.display().to_string()));
         let cancel = cx.cancel.clone();
         let under_way = cx.begin_operation();
-        let arrived =
-            facets::tabs(cx.device()?, "open tabs")?.new_tab(what.as_deref(), READY_TIMEOUT, &cancel).await?;
+        let tabs = facets::tabs(cx.device()?, "open tabs")?;
+        let arrived = tabs.new_tab(what.as_deref(), navigation::READY_TIMEOUT, &cancel).await?;
         drop(under_way);
         TabOutput::read_active(cx, "opened", Some(arrived.quiet.into()), self.interactive).await
     }

@@ -32,9 +32,6 @@ use stickpin_tree::{bare_url, escape};
 /// The definition of `open` for its log entry.
 static DEFINITION: CommandDefinition = CommandDefinition::of::<Open>(Open::SPEC);
 
-/// The maximum time until a document is ready and quiet.
-pub(super) const READY_TIMEOUT: Duration = Duration::from_secs(10);
-
 /// Open a page or app in the session, and return when it is ready.
 ///
 /// If the session is already open on the same platform, its app navigates there and keeps its refs;
@@ -260,7 +257,7 @@ impl Open {
         self.apply(cx).await?;
         // Opening another page is a decision to leave this one.
         let to = Navigation::To(self.what.clone());
-        let arrived = navigation::navigate(cx, &to, LeavePolicy::Discard, READY_TIMEOUT).await?;
+        let arrived = navigation::navigate(cx, &to, LeavePolicy::Discard).await?;
         OpenOutput::new(cx, arrived, false)
     }
 
@@ -374,7 +371,7 @@ impl Open {
             _ => cx.caller.cwd.clone(),
         };
         request.file_roots.clone_from(&cx.caller.file_roots);
-        (request.ready_timeout, request.cancel) = (READY_TIMEOUT, cx.cancel.clone());
+        (request.ready_timeout, request.cancel) = (navigation::READY_TIMEOUT, cx.cancel.clone());
         let mut device = host.provider(&self.what)?.open(request).await?;
         if let Err(e) = self.refuse_process_in_use(cx, device.info().pid) {
             // An app that was attached to keeps running.

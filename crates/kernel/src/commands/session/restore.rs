@@ -133,7 +133,7 @@ async fn go_back(cx: &mut Cx, address: &str) -> Result<()> {
         return Ok(());
     }
     let to = Navigation::To(address.to_owned());
-    navigation::navigate(cx, &to, LeavePolicy::Discard, super::open::READY_TIMEOUT).await.map(drop)
+    navigation::navigate(cx, &to, LeavePolicy::Discard).await.map(drop)
 }
 
 /// Returns whether the app of the session is open. An app that responds slowly counts as open.
