@@ -121,13 +121,15 @@ impl Cx {
         &self.session_name
     }
 
-    /// Makes another session the session of this command.
+    /// Makes another session the session of this command, if one is named.
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` for a text that is not a valid session name.
-    pub(crate) fn select_session(&mut self, name: String) -> Result<()> {
-        session_name::check(&name)?;
-        self.session_name = name;
+    pub(crate) fn select_session(&mut self, name: impl Into<Option<String>>) -> Result<()> {
+        if let Some(name) = name.into() {
+            session_name::check(&name)?;
+            self.session_name = name;
+        }
         Ok(())
     }
 

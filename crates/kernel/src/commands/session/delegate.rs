@@ -145,9 +145,7 @@ impl Command for SessionPrune {
     type Output = LoansOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<LoansOutput> {
-        if let Some(parent) = self.parent {
-            cx.select_session(parent)?;
-        }
+        cx.select_session(self.parent)?;
         let (coordinator, who) = authority::coordinator(cx)?;
         let (children, returned) = coordinator.loans().prune(&cx.session_name, &who).await?;
         Ok(LoansOutput { status: "pruned".to_owned(), children, returned })

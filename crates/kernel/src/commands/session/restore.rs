@@ -62,9 +62,7 @@ impl Command for SessionRestore {
     type Output = SessionRestoreOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<SessionRestoreOutput> {
-        if let Some(name) = self.name {
-            cx.select_session(name)?;
-        }
+        cx.select_session(self.name)?;
         let (session, who) = authority::require(cx)?;
         session.touch(&who);
         let (slot, new) = cx.host.slot_or_new(&cx.session_name, &cx.caller.key);

@@ -212,9 +212,7 @@ impl Command for SessionShow {
     type Output = SessionEntry;
 
     async fn run(self, cx: &mut Cx) -> Result<SessionEntry> {
-        if let Some(name) = self.name {
-            cx.select_session(name)?;
-        }
+        cx.select_session(self.name)?;
         let name = cx.session_name();
         let slot = cx.host.slot(name);
         let coordinator = cx.host.config.coordinator.as_ref();
