@@ -28,6 +28,7 @@ pub struct HeldModifiers(pub(crate) Modifiers);
 
 /// Parses the names of modifiers.
 fn parse_modifiers<'a>(words: impl Iterator<Item = &'a str>) -> Result<Modifiers> {
+    let known = ["Control", "Shift", "Alt", "Meta"];
     let mut modifiers = Modifiers::default();
     for word in words.map(str::trim).filter(|word| !word.is_empty()) {
         match key_name(word).as_deref() {
@@ -35,13 +36,7 @@ fn parse_modifiers<'a>(words: impl Iterator<Item = &'a str>) -> Result<Modifiers
             Ok("Control") => modifiers.control = true,
             Ok("Meta") => modifiers.meta = true,
             Ok("Shift") => modifiers.shift = true,
-            _ => {
-                return Err(unknown_word_error(
-                    "modifier",
-                    word,
-                    ["Control", "Shift", "Alt", "Meta"].into_iter(),
-                ));
-            }
+            _ => return Err(unknown_word_error("modifier", word, known.into_iter())),
         }
     }
     Ok(modifiers)

@@ -206,10 +206,7 @@ pub(crate) fn check(command: &str, fields: &[Field], input: &Map<String, Value>)
             let hint = near.map_or_else(names, |n| format!("did you mean `{n}`? {}", names()));
             return Err(bad(format!("`{command}` has no argument `{name}`")).hint(hint));
         };
-        if value.is_null() && !field.required {
-            continue;
-        }
-        if field.optional_value && value.is_boolean() {
+        if (value.is_null() && !field.required) || (field.optional_value && value.is_boolean()) {
             continue;
         }
         if let Err(e) = check_kind(&field.kind, value) {

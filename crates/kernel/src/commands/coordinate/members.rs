@@ -268,13 +268,10 @@ fn show_state(state: &SessionState, text: &mut Text) {
         words.extend((member.role == MemberRole::Observer).then_some("observer"));
         words.extend(waits(member).then_some("waits"));
         words.extend((member.alive == Some(false)).then_some("ended"));
+        let is_id = member.display == member.agent_id.as_str();
         vec![
             Cell::Word(member.agent_id.to_string()),
-            Cell::Prose(if member.display == member.agent_id.as_str() {
-                String::new()
-            } else {
-                quote(&member.display).to_string()
-            }),
+            Cell::Prose(if is_id { String::new() } else { quote(&member.display) }),
             Cell::Word(words.join(", ")),
         ]
     });

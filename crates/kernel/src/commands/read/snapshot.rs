@@ -151,8 +151,7 @@ impl Snapshot {
             ));
         }
         let view = self.view(cx, None);
-        let cues = OutlineQueries { has_live_ref: &|_| false, distinguishing_text: &|_| None };
-        let plan = Outline::plan(tree, &view, &cues);
+        let plan = Outline::plan(tree, &view, &OutlineQueries::NONE);
         Ok(OutlineOutput { tree: Some(plan.render(&|_| None)), ..header(tree, &plan, None) })
     }
 

@@ -405,11 +405,8 @@ impl SessionEntry {
             (false, true) => String::new(),
             (false, false) => format!("of {}", quote(&self.owner)),
         };
-        let prose = |text: &str| match text {
-            "" => Cell::empty(),
-            text => Cell::Prose(quote(text).to_string()),
-        };
         let prose_of = |text: String| if text.is_empty() { Cell::empty() } else { Cell::Prose(text) };
+        let prose = |text: &str| prose_of(if text.is_empty() { String::new() } else { quote(text) });
         let word = |text: Option<String>| Cell::Word(text.unwrap_or_default());
         let spanned = |what: &str, seconds: Option<u64>| {
             word(seconds.map(|s| format!("{what} {}", span(Duration::from_secs(s)))))
