@@ -114,17 +114,6 @@ pub struct Listing {
     pub hidden: BTreeSet<String>,
 }
 
-impl ListedSession {
-    /// Omits what only members, parents and peers of a session see.
-    fn strip_details(&mut self) {
-        self.address = None;
-        self.parent = None;
-        self.children = ListedChildren::default();
-        self.scope_delegated = Vec::new();
-        self.peers = BTreeSet::new();
-    }
-}
-
 /// Returns the sessions that an agent is a member of, their children and their peers.
 fn visible(read: &BTreeMap<String, Read>, who: Option<&Participant>) -> BTreeMap<String, Visibility> {
     let mut seen: BTreeMap<String, Visibility> = BTreeMap::new();
@@ -205,8 +194,12 @@ impl Coordinator {
                 continue;
             }
             let mut listed = describe(self, name, read, visibility.unwrap_or(Visibility::Host), open);
+            // Only members, parents and peers of a session see the details.
             if beyond {
-                listed.strip_details();
+                (listed.address, listed.parent) = (None, None);
+                listed.children = ListedChildren::default();
+                listed.scope_delegated = Vec::new();
+                listed.peers = BTreeSet::new();
             }
             listing.sessions.push(listed);
         }
