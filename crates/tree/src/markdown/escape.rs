@@ -44,8 +44,7 @@ fn is_entity(rest: &str) -> bool {
 /// Escapes the start of a line that would otherwise make it something other than a paragraph.
 pub(super) fn escape_line_start(line: &mut String) {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
-    let at = if digits > 0 { digits } else { 0 };
-    let rest = &line[at..];
+    let rest = &line[digits..];
     let followed_by_space = rest.chars().nth(1).is_none_or(|c| c == ' ');
     let special = match rest.chars().next() {
         Some('.' | ')') => digits > 0 && digits < 10 && followed_by_space,
@@ -56,7 +55,7 @@ pub(super) fn escape_line_start(line: &mut String) {
         _ => false,
     };
     if special {
-        line.insert(at, '\\');
+        line.insert(digits, '\\');
     }
 }
 

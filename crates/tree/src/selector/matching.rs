@@ -217,7 +217,7 @@ fn absolute_url(href: &str, document: &Document) -> String {
 /// A value to compare with.
 #[derive(Debug)]
 pub(super) struct WantedText<'s> {
-    compare: Compare,
+    pub(super) compare: Compare,
     raw: &'s str,
     /// The value with collapsed white space, in lower case for [`Compare::Contains`].
     pub(super) text: String,
@@ -232,10 +232,6 @@ impl<'s> WantedText<'s> {
 
     pub(super) fn is_empty(&self) -> bool {
         self.raw.is_empty()
-    }
-
-    pub(super) fn compare(&self) -> Compare {
-        self.compare
     }
 
     pub(super) fn is(&self, found: &str) -> bool {

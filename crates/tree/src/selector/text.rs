@@ -59,7 +59,7 @@ impl TextIndex {
         if compact.is_empty() {
             return found;
         }
-        let all = match wanted.compare() {
+        let all = match wanted.compare {
             Compare::Contains => self.folded.get_or_insert_with(|| CompactText::new(tree, true)),
             Compare::Equals | Compare::StartsWith | Compare::EndsWith => &self.exact,
         };
@@ -86,7 +86,7 @@ impl TextIndex {
             // In a single leaf, whose end was compared above, a later occurrence may be the last
             // one.
             let ends = || (first == last || end == all.end(last)) && !inside(all.leaves.get(last + 1));
-            let is_match = match wanted.compare() {
+            let is_match = match wanted.compare {
                 Compare::Contains => true,
                 Compare::Equals => starts() && ends(),
                 Compare::StartsWith => starts(),
