@@ -44,15 +44,36 @@ impl fmt::Debug for Secret {
 }
 
 impl Response {
-    /// Replaces secrets with dots everywhere in the response.
+    /// Replaces secrets with dots in all text of the response that an app or a caller determines.
     pub fn hide_secrets(&mut self, secrets: &[Secret]) {
         let forms = forms(secrets);
         if forms.is_empty() {
             return;
         }
         let hide = |text: &mut String| hide_in(text, &forms);
-        let Self { output, text, error, warning, receipt, dialog, .. } = self;
-        text.iter_mut().chain(warning).chain(receipt).for_each(hide);
+        // All fields are listed, so that a new one is judged here.
+        let Self {
+            output,
+            text,
+            error,
+            warning,
+            receipt,
+            reference,
+            dialog,
+            ok: _,
+            command: _,
+            session: _,
+            state_dir: _,
+            receipt_errors: _,
+            refs: _,
+            refs_generation: _,
+            image: _,
+            log_status: _,
+            turns: _,
+            exit: _,
+        } = self;
+        let meaning = reference.iter_mut().map(|reference| &mut reference.meaning);
+        text.iter_mut().chain(warning).chain(receipt).chain(meaning).for_each(hide);
         output.iter_mut().for_each(|value| hide_in_json(value, &forms));
         if let Some(error) = error {
             hide(&mut error.message);
@@ -164,6 +185,7 @@ fn percent_encoded_len(text: &str, c: char) -> Option<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::api::request::RefDetail;
     use serde_json::json;
 
     fn hidden(text: &str, secrets: &[&str]) -> String {
@@ -213,13 +235,20 @@ mod tests {
                     .hint(secret)
                     .details(json!({ "value": secret })),
             ),
+            reference: Some(RefDetail {
+                body: "@e1".to_owned(),
+                minted: None,
+                current: None,
+                standing: "live".to_owned(),
+                meaning: format!("button {secret:?}"),
+            }),
             dialog: Some(stickpin_device::Dialog::new("prompt", secret).default_answer(secret.to_owned())),
             ..Response::default()
         };
         response.hide_secrets(&[Secret::new(secret)]);
         let all = serde_json::to_string(&response).expect("it is plain");
         assert!(!all.contains(secret), "{all}");
-        assert_eq!(all.matches(MASK).count(), 9, "{all}");
+        assert_eq!(all.matches(MASK).count(), 10, "{all}");
     }
 
     #[test]
