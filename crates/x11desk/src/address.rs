@@ -18,7 +18,8 @@ use x11rb::rust_connection::{DefaultStream, RustConnection};
 pub struct Address {
     /// The display name, such as `:7`.
     pub(crate) name: String,
-    /// The cookie of a private display. If `None`, the file that `XAUTHORITY` names applies.
+    /// The cookie of a private display. If `None`, the file that `XAUTHORITY` names applies, or
+    /// else `~/.Xauthority`.
     pub(crate) cookie: Option<Cookie>,
     /// Whether a person may be using the display. The connection then gets its own pointer and
     /// keyboard.
@@ -53,7 +54,7 @@ impl Address {
     }
 
     /// Returns a text property of the root window over a separate connection; `None` if it is
-    /// absent or empty. Blocks.
+    /// absent, empty or not UTF-8. Blocks.
     ///
     /// # Errors
     /// Returns `Lost` when the display cannot be used.

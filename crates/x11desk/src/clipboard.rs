@@ -74,7 +74,7 @@ fn ask(d: &mut Display, target: Atom) -> X11Result<Option<Vec<u8>>> {
         let come = |d: &mut Display| Ok(std::mem::take(&mut d.clipboard.part).then_some(()));
         if d.wait_for(Instant::now() + OWNER_TIMEOUT, come)?.is_none() {
             return Err(X11Error::Unsupported(
-                "the owner of the clipboard stopped before the end of the text".into(),
+                "the owner of the clipboard stopped sending before the end of the text".into(),
             ));
         }
         let (_, part) = take(d, place)?;
@@ -83,7 +83,10 @@ fn ask(d: &mut Display, target: Atom) -> X11Result<Option<Vec<u8>>> {
         }
         bytes.extend(part);
     }
-    Err(X11Error::Unsupported(format!("the text on the clipboard exceeds {} MiB", MAX_BYTES >> 20)))
+    Err(X11Error::Unsupported(format!(
+        "the text on the clipboard has {} MiB or more, which is too long to read",
+        MAX_BYTES >> 20
+    )))
 }
 
 /// Reads a property of our window and deletes it.

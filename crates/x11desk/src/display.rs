@@ -232,7 +232,7 @@ impl Display {
         self.conn.get_property(false, window, property, AtomEnum::ANY, 0, MAX_PROPERTY_WORDS)
     }
 
-    /// Returns the numbers of a property; none if the window has gone.
+    /// Returns the numbers of a property; none if the property is absent or the window has gone.
     pub(crate) fn numbers(&self, window: WindowId, property: u32) -> X11Result<Vec<u32>> {
         Ok(numbers(self.property(window, property)?.reply()))
     }
@@ -249,7 +249,7 @@ impl Display {
     }
 }
 
-/// Returns the numbers of a property; none if the window has gone.
+/// Returns the numbers of a property; none if the property is absent or the window has gone.
 pub(crate) fn numbers(reply: Result<GetPropertyReply, x11rb::errors::ReplyError>) -> Vec<u32> {
     reply.ok().and_then(|r| Some(r.value32()?.collect())).unwrap_or_default()
 }

@@ -10,8 +10,9 @@ pub enum X11Error {
     /// The connection broke.
     #[error("{0}")]
     Lost(String),
-    /// The server refused a request, usually because a window has gone.
-    #[error("it refused {0}")]
+    /// The server refused a request, usually because a window has gone; or the keyboard or the
+    /// screen does not allow it.
+    #[error("{0}")]
     Refused(String),
     /// The owner of the clipboard, or a limit of this crate, prevented a request.
     #[error("{0}")]
@@ -27,7 +28,8 @@ impl<E: Into<ReplyOrIdError>> From<E> for X11Error {
             ReplyOrIdError::ConnectionError(e) => Self::Lost(e.to_string()),
             ReplyOrIdError::IdsExhausted => Self::Lost("no more ids".to_owned()),
             ReplyOrIdError::X11Error(e) => {
-                Self::Refused(format!("{} ({:?})", e.request_name.unwrap_or("a request"), e.error_kind))
+                let request = e.request_name.unwrap_or("a request");
+                Self::Refused(format!("the server refused {request} ({:?})", e.error_kind))
             }
         }
     }
@@ -47,5 +49,5 @@ impl From<X11Error> for Error {
 /// Timeout for one job on a display.
 pub const JOB_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Timeout for a window to be restored after it was minimized, or to get the keyboard.
+/// Timeout for a window to be restored, moved or resized, or to get the keyboard.
 pub(crate) const RESTORE_TIMEOUT: Duration = Duration::from_secs(2);

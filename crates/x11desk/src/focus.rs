@@ -22,7 +22,7 @@ const NESTED: usize = 32;
 pub enum KeyDelivery {
     /// The window received them.
     Delivered,
-    /// There is no key with that name; nothing was sent.
+    /// The name is unknown, or no key produces it and no key is spare; nothing was sent.
     NoSuchKey,
     /// The window is no longer on the screen; nothing was sent.
     Gone,

@@ -29,7 +29,7 @@ fn keysyms(modifiers: Modifiers) -> impl Iterator<Item = u32> {
 fn modifier(keymap: &Keymap, sym: u32) -> X11Result<u8> {
     let key = keymap.find(sym, 0, false).map(|stroke| stroke.code);
     key.ok_or_else(|| {
-        X11Error::Refused(format!("a chord: the keyboard has no key for the modifier {sym:#x}"))
+        X11Error::Refused(format!("the keyboard has no key for the modifier with the keysym {sym:#x}"))
     })
 }
 
@@ -123,9 +123,10 @@ pub fn type_text(d: &mut Display, text: &[char]) -> X11Result<usize> {
         let keymap = read_keymap(d)?;
         strokes = plan(d, &keymap, &syms)?;
         if strokes.is_empty() {
-            return Err(X11Error::Refused(
-                "text: no key produces it, and the keyboard has no spare key".into(),
-            ));
+            let first = stickpin_tree::quote(&text[0].to_string());
+            return Err(X11Error::Refused(format!(
+                "no key produces {first}, and the keyboard has no spare key"
+            )));
         }
     }
     for stroke in &strokes {

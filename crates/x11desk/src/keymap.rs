@@ -26,8 +26,8 @@ pub(crate) fn keysym_of_name(name: &str) -> Option<u32> {
     listed.or_else(|| Some(F1 + number()? - 1))
 }
 
-/// Returns the keysym of a character. Latin-1 characters are their own keysyms; all others have a
-/// bit set (keysymdef.h, "Unicode").
+/// Returns the keysym of a character: Return for a line break, and Tab for a tab. Printable Latin-1
+/// characters are their own keysyms; all others have a bit set (keysymdef.h, "Unicode").
 pub(crate) fn keysym_of_char(c: char) -> u32 {
     match c {
         '\n' | '\r' => 0xff0d,
@@ -69,8 +69,9 @@ impl Keymap {
         codes.zip(self.syms.chunks_exact(self.width.max(1)))
     }
 
-    /// Returns the stroke for a keysym, given the layout `group` (0 or 1) and the state of Caps
-    /// Lock. Keys that need no modifier come first.
+    /// Returns the stroke for a keysym, given the layout `group` (0 for the first layout; any other
+    /// number for the second one) and the state of Caps Lock. Keys that need no modifier come
+    /// first.
     pub(crate) fn find(&self, sym: u32, group: usize, caps: bool) -> Option<Stroke> {
         // Core protocol, chapter 5, and "Core Keyboard Mapping to XKB": two levels of each of two
         // layouts, then the third and fourth levels of both.

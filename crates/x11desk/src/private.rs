@@ -1,10 +1,11 @@
 //! Private displays: a display, buses and a window manager for one session, so that it never
 //! competes with a person for pointer and focus.
 //!
-//! Xvfb picks a free display number (`-displayfd`), dbus-daemon listens on a socket in the runtime
-//! folder of the session, and the accessibility bus is activated on that bus. All processes carry a
-//! mark in their environment, the runtime folder. At the end, or in a sweep after a crash, the mark
-//! also identifies processes that apps started and abandoned.
+//! Xvfb picks a free display number (`-displayfd`), and dbus-daemon serves the session bus on a
+//! socket in the runtime folder of the session. The session bus starts the accessibility bus on
+//! demand. All processes carry a mark in their environment: the path of the runtime folder. At the
+//! end, or in a sweep after a crash, the mark also identifies processes that apps started and
+//! abandoned.
 
 mod environment;
 mod home;
@@ -99,8 +100,8 @@ impl PrivateDisplay {
     /// Leaves nothing behind when it fails or is cancelled.
     ///
     /// # Errors
-    /// Returns `TOOL_MISSING` with the install command, `BACKEND_LOST` when a program does not
-    /// start in time, `TIMEOUT` when cancelled, or `IO`.
+    /// Returns `TOOL_MISSING` when a program is not installed or cannot be run, `BACKEND_LOST` when
+    /// one exits or is not ready in time, `TIMEOUT` when cancelled, or `IO`.
     pub async fn start(
         dir: &Path,
         home: Home,
@@ -236,7 +237,7 @@ impl PrivateDisplay {
             Ok(Ok(read)) if read > 0 => Ok(line.trim().to_owned()),
             Ok(Ok(_)) => Err(failed(
                 name,
-                &format!("it exited immediately; its last output was {}", self.last_line(name)),
+                &format!("it exited before it was ready; its last output was {}", self.last_line(name)),
             )),
             Ok(Err(e)) => Err(failed(name, &e.to_string())),
             Err(_) => Err(failed(name, &format!("it was not ready within {} s", start.elapsed().as_secs()))),
@@ -293,7 +294,7 @@ impl PrivateDisplay {
     /// Ends all programs and removes the folders.
     ///
     /// # Errors
-    /// Returns `IO` when a folder cannot be removed.
+    /// Returns `IO` when a folder, the link or the record cannot be removed.
     pub async fn end(&mut self) -> Result<()> {
         for HelperProcess { child, .. } in self.children.get_mut() {
             child.id().into_iter().for_each(kill_group);

@@ -38,7 +38,8 @@ impl ScreenPixels {
     }
 }
 
-/// Returns the pixels of the screen that a rectangle touches; `None` when it is outside.
+/// Returns the pixels of the screen that a rectangle touches; `None` when it is outside or not
+/// finite.
 fn pixels(area: Rect, (width, height): (u16, u16)) -> Option<(i16, i16, u16, u16)> {
     if ![area.x, area.y, area.width, area.height].iter().all(|n| n.is_finite()) {
         return None;
@@ -86,7 +87,7 @@ fn layout(d: &Display) -> X11Result<[usize; 3]> {
         (usize::from(format.bits_per_pixel) == 8 * PIXEL).then_some(places)
     });
     found.ok_or_else(|| {
-        X11Error::Refused("screenshots: its pixels do not have 32 bits with 8 per color".into())
+        X11Error::Refused("screenshots need a screen whose pixels have 32 bits with 8 per color".into())
     })
 }
 

@@ -54,13 +54,14 @@ impl X11 {
     /// # Errors
     /// Returns `DEVICE_NOT_FOUND` when there is no such display, or it does not respond.
     pub async fn connect(address: Address, until: tokio::time::Instant) -> Result<Self> {
-        let internal = |e: &dyn fmt::Display| Error::internal(format!("the display's thread: {e}"));
+        let internal =
+            |e: &dyn fmt::Display| Error::internal(format!("cannot run the display's thread: {e}"));
         let fd =
             rustix::event::eventfd(0, rustix::event::EventfdFlags::NONBLOCK).map_err(|e| internal(&e))?;
         let wake = Arc::new(fd);
         let (jobs, todo) = mpsc::channel::<Job>();
         let (ready, connected) = oneshot::channel();
-        let (woken, name) = (Arc::clone(&wake), address.name.clone());
+        let (woken, to) = (Arc::clone(&wake), address.clone());
         let thread = move || {
             // If the receiver is gone, nobody is waiting any more.
             let _ = match prepare(&address, until.into_std()) {
@@ -71,7 +72,7 @@ impl X11 {
         std::thread::Builder::new().name("x11".to_owned()).spawn(thread).map_err(|e| internal(&e))?;
         match tokio::time::timeout_at(until + DISPLAY_MARGIN, connected).await {
             Ok(connected) => connected.map_err(|e| internal(&e))??,
-            Err(_) => return Err(unusable(&name, &"it does not respond")),
+            Err(_) => return Err(unusable(&to, &"it does not respond")),
         }
         Ok(Self(Arc::new(ThreadHandle { jobs: Some(jobs), wake })))
     }
@@ -138,14 +139,19 @@ impl X11 {
     }
 }
 
-fn unusable(name: &str, why: &dyn fmt::Display) -> Error {
-    Error::device_not_found(format!("the display {name} cannot be used: {why}"))
-        .hint("run `stickpin doctor`, or use `--private`, which needs no existing display")
+fn unusable(address: &Address, why: &dyn fmt::Display) -> Error {
+    Error::device_not_found(format!("the display {} cannot be used: {why}", address.name)).hint(
+        if address.shared {
+            "run `stickpin doctor`, or use `--private`, which needs no existing display"
+        } else {
+            "run `stickpin doctor`"
+        },
+    )
 }
 
 /// Connects, and sets up everything that jobs rely on.
 fn prepare(address: &Address, until: Instant) -> Result<Display> {
-    let failed = |e: &dyn fmt::Display| unusable(&address.name, e);
+    let failed = |e: &dyn fmt::Display| unusable(address, e);
     let (conn, screen) = address.open().map_err(|e| failed(&e))?;
     let prepare = || -> X11Result<Display> {
         let mut display = Display::new(conn, screen)?;
