@@ -4,8 +4,8 @@
 //! |---|---|---|
 //! | `hello` | [`Hello`] | [`Welcome`]; the first message of a connection |
 //! | `call` | [`Request`] | [`Response`], also for a failed command |
-//! | `cancel` | [`Cancel`] | none: a notification; the call answers as cancelled |
-//! | `acknowledge` | [`Acknowledge`] | none: a notification; what the answer granted is delivered |
+//! | `cancel` | [`Cancel`] | none: a notification; the call is answered as cancelled |
+//! | `acknowledge` | [`Acknowledge`] | none: a notification; the answer counts as delivered |
 //! | `bind` | [`Bind`] | none: a notification; the session closes with the connection |
 //! | `status` | | [`Status`] |
 //! | `stop` | [`Stop`] | [`Stopping`] |

@@ -23,9 +23,9 @@ impl StateDir {
     /// Creates the state directory if it is missing, and checks that it is safe to use.
     ///
     /// # Errors
-    /// Returns `IDENTITY_DENIED`, with the path, when the directory belongs to another user or is
-    /// open to others. Returns `IO` when it cannot be created, and `STORAGE_FULL` when the disk is
-    /// full.
+    /// Returns `IDENTITY_DENIED`, with the path, when the directory belongs to another user, is
+    /// open to others or is a link that another user made. Returns `IO` when it cannot be created
+    /// or used, and `STORAGE_FULL` when the disk is full or its quota is used up.
     pub fn open(state_dir: &Path) -> Result<Self> {
         private_dir(state_dir)?;
         let state_dir =
@@ -128,7 +128,7 @@ fn private(dir: &Path, link_flags: OFlags) -> Result<()> {
         .map_err(|e| io_error("write to", dir, &e.into()).hint(CHOOSE_ANOTHER))
 }
 
-const CHOOSE_ANOTHER: &str = "use your own folder: `--state-dir DIR` or STICKPIN_STATE_DIR";
+const CHOOSE_ANOTHER: &str = "choose another folder with `--state-dir DIR` or STICKPIN_STATE_DIR";
 
 fn check(dir: &Path, found: &Metadata) -> Result<()> {
     let shown = dir.display();
