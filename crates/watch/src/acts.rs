@@ -80,9 +80,9 @@ impl From<Response> for ActAnswer {
 /// Performs an action that a person requested.
 ///
 /// # Errors
-/// Returns `NOT_YOUR_TURN` before the person took the session, `STALE_REF` if the screenshot now
-/// shows something else, `INVALID_ARGS` for text that is too long or a point outside the
-/// screenshot, and the errors of the commands.
+/// Returns `NOT_YOUR_TURN` unless the person has taken the session, `STALE_REF` if the screenshot
+/// is out of date, `INVALID_ARGS` for text that is too long or a point outside the screenshot, and
+/// the errors of the commands.
 pub(crate) async fn perform(act: Act, board: &Board, remote: &Remote) -> Result<ActAnswer> {
     let (command, input) = match act {
         Act::Take => return take(board, remote).await,
@@ -94,11 +94,8 @@ pub(crate) async fn perform(act: Act, board: &Board, remote: &Remote) -> Result<
             return Ok(response.into());
         }
         _ if !board.session().mine => {
-            return Err(Error::new(
-                ErrorCode::NotYourTurn,
-                "the page only watches until you take the session",
-            )
-            .hint("press Take on the page"));
+            return Err(Error::new(ErrorCode::NotYourTurn, "you can only watch until you take the session")
+                .hint("press Take on the page"));
         }
         Act::Press { frame, x, y, count } => {
             let target = target(board, frame, x, y)?;

@@ -25,7 +25,7 @@ pub(crate) struct SessionView {
     pub(crate) owner: Option<String>,
     /// Whether a command took the turn, which then ends by itself.
     pub(crate) implicit: bool,
-    /// The agent that the turn is reserved for.
+    /// The member that the turn is reserved for.
     pub(crate) reserved_for: Option<String>,
     /// Whether the person at the page took the turn.
     pub(crate) mine: bool,

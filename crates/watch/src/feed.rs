@@ -31,11 +31,11 @@ const RETRY: Duration = Duration::from_millis(500);
 /// becomes a lasting one without an event.
 const EVENT_WAIT: Duration = Duration::from_secs(1);
 
-/// The number of old records at the start of the log. A command has two, and one more if it stored
-/// a tree.
+/// The maximum number of old records that are read before the page is served. A command has two
+/// records, and a third if it stored a tree.
 const HISTORY: u64 = 1_500;
 
-/// The number of records in a request for old ones.
+/// The maximum number of records in a reply to a request for old ones.
 const PAGE: u64 = 250;
 
 /// The minimum time between two requests for events, so that the beginning and the end of a short
@@ -248,8 +248,11 @@ impl Last {
 
 /// Returns the error for a page that cannot be served.
 pub(crate) fn cannot_listen(port: u16, e: &std::io::Error) -> Error {
+    if port == 0 {
+        return Error::new(ErrorCode::Io, format!("cannot listen on 127.0.0.1: {e}"));
+    }
     Error::new(ErrorCode::Io, format!("cannot listen on port {port} of 127.0.0.1: {e}"))
-        .hint("choose another port, or none: `stickpin watch`")
+        .hint("choose another port, or omit `--port` to use a free one")
 }
 
 #[cfg(test)]

@@ -25,7 +25,7 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// Returns whether the event is about people, and so possibly about the turn.
+    /// Returns whether the event is about members, and so possibly about the turn.
     pub(crate) fn is_about_turn(&self) -> bool {
         !matches!(self.kind.as_str(), "command_begin" | "command_end" | "snapshot")
     }
@@ -214,7 +214,7 @@ fn entry(event: &Event, version: u64) -> LogEntry {
     }
 }
 
-/// Returns the content of a record about people as text.
+/// Returns the content of a record about members as text.
 fn describe(event: &Event) -> String {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),

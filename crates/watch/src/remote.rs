@@ -1,4 +1,4 @@
-//! The session as this program accesses it: commands of a person, sent to the daemon.
+//! Access to the session: sends a person's commands to the daemon.
 
 use serde::de::DeserializeOwned;
 use serde_json::{Map, Value};

@@ -142,7 +142,9 @@ impl Site {
         };
         let act = match act {
             Ok(act) => act,
-            Err(why) => return Ok(answer(StatusCode::BAD_REQUEST, TEXT, format!("not an action: {why}"))),
+            Err(why) => {
+                return Ok(answer(StatusCode::BAD_REQUEST, TEXT, format!("cannot read the action: {why}")));
+            }
         };
         let done = acts::perform(act, &self.board, &self.remote).await.unwrap_or_else(ActAnswer::from);
         Ok(answer(StatusCode::OK, JSON, json!(done).to_string()))

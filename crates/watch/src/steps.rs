@@ -9,7 +9,8 @@ use stickpin_kernel::commands::frame::FrameBox;
 /// The maximum number of steps with a screenshot.
 const MAX_STEPS: usize = 500;
 
-/// The maximum size of all screenshots, in bytes.
+/// The maximum size of the screenshots and outlines of all steps, in bytes. The newest step is kept
+/// in any case.
 const MAX_BYTES: usize = 48 << 20;
 
 /// The number of frames that are kept in addition to those of steps, because a viewer may still
