@@ -1,4 +1,4 @@
-//! Builds a [`Tree`] from what the page script captured.
+//! Builds a [`Tree`] from what the in-page agent captured.
 //!
 //! The script returns columns and a string table, one answer per document. The documents of frames
 //! are inserted below the elements that show them. Page data is untrusted: every index is checked.
@@ -16,15 +16,15 @@ use stickpin_tree::{
     Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder, TreeError,
 };
 
-/// Why an answer of the page script could not be read.
+/// Why an answer of the in-page agent could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureError {
     /// The answer is not JSON of the expected shape.
-    #[error("the page script returned an invalid capture: {0}")]
+    #[error("stickpin's script in the page returned an invalid capture: {0}")]
     Json(#[from] serde_json::Error),
     /// An index is out of range, or columns differ in length.
-    #[error("the page script returned an inconsistent capture at {0}")]
+    #[error("stickpin's script in the page returned an inconsistent capture: {0}")]
     Corrupt(&'static str),
     /// The rows do not form a tree.
     #[error(transparent)]

@@ -1,4 +1,4 @@
-//! Asks the browser for what the page script cannot see, and adds it to the script's columns:
+//! Asks the browser for what the in-page agent cannot see, and adds it to the agent's columns:
 //! closed shadow roots, what custom elements report through `ElementInternals`, and click
 //! listeners.
 //!

@@ -294,8 +294,8 @@ fn note_navigation(tab: &mut TabState, session: &str, info: cdp::FrameInfo) {
     tab.note_visible_change();
 }
 
-/// Records a dialog. An alert has only one answer, which is given at once; any other dialog waits
-/// for the caller.
+/// Records a dialog. An alert has only one answer, which is given at once. A silenced dialog is
+/// dismissed; any other one waits for the caller.
 fn dialog_opening(client: &Client, state: &mut State, session: &str, root: &str, event: cdp::DialogOpening) {
     let Some(tab) = state.tabs.get_mut(root) else { return };
     if event.r#type == "alert" {

@@ -1,8 +1,9 @@
 //! The state of pages as known from events: tabs, frames and our worlds in them, dialogs, requests,
 //! notices.
 //!
-//! Only [`events`](crate::events) writes this state. Readers never hold the lock across an await,
-//! and wait for the next change instead of asking the browser.
+//! Events write this state ([`events`](crate::events) those of a page); commands only take values
+//! out of it and record what they sent or expect. No command holds the lock across an await, and
+//! each waits for the next change instead of asking the browser.
 
 pub(crate) mod traffic;
 
@@ -98,7 +99,7 @@ pub struct State {
 
 impl State {
     /// Returns the session of the tab that a session belongs to: itself, or that of the page around
-    /// an out-of-process frame or a worker.
+    /// an out-of-process frame.
     pub fn root_of<'s>(&'s self, session: &'s str) -> &'s str {
         self.children.get(session).map_or(session, String::as_str)
     }
@@ -348,7 +349,7 @@ impl TabState {
     }
 
     /// Returns the deadline for waiting for committed documents that are not parsed yet; `None` if
-    /// there are none.
+    /// there are none, or all of them have taken longer than `timeout`.
     pub(crate) fn parse_deadline(&self, timeout: Duration) -> Option<Instant> {
         let loading = self.frames.values().filter(|f| f.stage == LoadStage::Loading);
         let now = Instant::now();

@@ -176,7 +176,7 @@ impl Tab {
             CallError::Lost(why) => browser_lost(why),
             error if error.is_session_gone() => tab_ended(&self.shared.state(), &self.session),
             CallError::TimedOut { limit, .. } => timeout_error(*limit),
-            error => Error::new(ErrorCode::Internal, format!("the browser refused: {error}")),
+            error => Error::new(ErrorCode::Internal, format!("a browser command failed: {error}")),
         }
     }
 }

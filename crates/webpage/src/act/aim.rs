@@ -12,17 +12,18 @@ use serde::de::IgnoredAny;
 use stickpin_device::{Aim, AimOptions, HitResult, PreparedInput, Result, Ticket};
 use stickpin_tree::Handle;
 
-/// The number of attempts to follow an element that moves away from the pointer.
+/// The maximum number of attempts to aim at an element that moves away from the pointer.
 const MAX_AIM_ATTEMPTS: usize = 3;
 
-/// The number of attempts to move the pointer until a document in another process sees it.
+/// The maximum number of attempts to move the pointer until a document in another process sees it.
 const MOVES: usize = 12;
 
 /// The tolerance in pixels when comparing points of two documents.
 const POINT_TOLERANCE: f64 = 2.0;
 
-/// Aims at an element: scrolls it into view, hit-tests its point, moves the pointer there, waits
-/// for the page to react, and hit-tests again.
+/// Aims at an element: scrolls it into view and hit-tests its point. With `options.pointer`, if a
+/// press there would reach the element, also moves the pointer to the point, waits for the page to
+/// react, and hit-tests again.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` when the element is gone, `DIALOG_OPEN` when a dialog is open,

@@ -12,7 +12,8 @@ use stickpin_devtools::protocol::SetPermission;
 struct Access {
     /// False for pages from insecure origins (Clipboard API, 4).
     available: bool,
-    /// The page's origin; `None` for files, for which no permission can be set.
+    /// The page's origin; `None` if it is neither http nor https. A permission is then set for all
+    /// origins.
     origin: Option<String>,
     /// The permissions that the page lacks, with their current states.
     missing: Vec<(String, String)>,
@@ -30,7 +31,7 @@ const ACCESS: &str = "(async()=>{const missing=[];for(const name of ['clipboard-
     return{available:!!navigator.clipboard,origin:/^http/.test(location.origin)?location.origin:null,missing}})()";
 
 /// Reads the clipboard, or writes text to it, as the page of this tab. A permission that the origin
-/// lacks is granted for this one call and then restored.
+/// lacks is granted for this one call and then reset to its previous state.
 pub async fn clipboard(page: &mut Page, write: Option<&str>) -> Result<String> {
     let top = page.tab.top_world().await?;
     let access: Access = page.tab.evaluate(&top, ACCESS.to_owned()).await?;
@@ -39,7 +40,7 @@ pub async fn clipboard(page: &mut Page, write: Option<&str>) -> Result<String> {
             ErrorCode::Unsupported,
             "this page has no clipboard: its address is neither https nor localhost",
         )
-        .hint("enter the text with `fill` or `type`, and read it with `get text`"));
+        .hint("enter text with `fill` or `type`, and read text with `get text`"));
     }
     set_permissions(page, &access, Some("granted")).await?;
     let outcome = call_clipboard(page, &top, write).await;
@@ -48,7 +49,7 @@ pub async fn clipboard(page: &mut Page, write: Option<&str>) -> Result<String> {
     let outcome = outcome?;
     outcome.text.ok_or_else(|| {
         let why = stickpin_tree::quote(outcome.why.as_deref().unwrap_or_default());
-        Error::new(ErrorCode::Unsupported, format!("the browser refused the clipboard: {why}"))
+        Error::new(ErrorCode::Unsupported, format!("the browser refused access to the clipboard: {why}"))
     })
 }
 

@@ -49,7 +49,7 @@ fn paths(files: &[PathBuf]) -> Result<Vec<String>> {
     let text = |file: &PathBuf| {
         file.to_str().map(str::to_owned).ok_or_else(|| {
             let message =
-                format!("`{}` cannot be passed to the browser: its name is not UTF-8", file.display());
+                format!("`{}` cannot be passed to the browser: the path is not UTF-8", file.display());
             Error::new(ErrorCode::InvalidArgs, message)
         })
     };
@@ -60,7 +60,7 @@ fn paths(files: &[PathBuf]) -> Result<Vec<String>> {
 /// arrived is unknown: the old input may have notified its page.
 fn input_rerendered() -> Error {
     Error::new(ErrorCode::ElementNotFound, "the input was re-rendered while it was receiving the files")
-        .hint("run `stickpin snapshot -i` to see the result, then upload again")
+        .hint("run `stickpin snapshot -i` to see whether the files arrived; if not, upload them again")
 }
 
 /// Returns which files an element accepts; `None` if it accepts none.

@@ -11,11 +11,11 @@ use stickpin_device::{CancellationToken, Delivery, Error, ErrorCode, InputOutcom
 use stickpin_devtools::protocol::{InsertText, KeyEvent};
 use stickpin_tree::{Handle, quote};
 
-/// The number of characters typed key by key. The rest is inserted at once, as a person would paste
-/// it.
+/// The maximum number of characters typed key by key. The rest is inserted at once, as a person
+/// would paste it.
 const MAX_TYPED_KEYS: usize = 1000;
 
-/// The number of characters whose key events are in flight together.
+/// The maximum number of characters whose key events are in flight together.
 const MAX_KEYS_IN_FLIGHT: usize = 32;
 
 /// The maximum number of options that an error message lists.
@@ -176,8 +176,12 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
     }
     if let Some(why) = field.why {
         let code = if why.contains("disabled") { ErrorCode::ElementDisabled } else { ErrorCode::Unsupported };
-        return Err(Error::new(code, format!("the element cannot be filled: {why}"))
-            .hint("`fill` needs a text field; use `press`, `check` or `select` for other controls"));
+        let error = Error::new(code, format!("the element cannot be filled: {why}"));
+        return Err(if why.contains("not a field") {
+            error.hint("`fill` needs a text field; use `press`, `check` or `select` for other controls")
+        } else {
+            error
+        });
     }
     let accepts = (!field.accepts.is_empty()).then_some(field.accepts);
     if field.fill == "set" {
@@ -192,7 +196,7 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
             let (text, value) = (quote(text), quote(&set.value));
             let message = format!("the field cannot hold {text} and would change it to {value}");
             let error = Error::new(ErrorCode::FillMismatch, message);
-            return Err(error.hint(format!("it accepts {}", set.accepts)));
+            return Err(error.hint(format!("the field accepts {}", set.accepts)));
         }
         return Ok(InputOutcome::done().value(Some(set.value)).accepts(accepts));
     }
@@ -230,8 +234,8 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
     Ok(InputOutcome::done().value(value).accepts(accepts))
 }
 
-/// Returns the value of a field and what stopped its text. Empty when filling opened a dialog or
-/// led to another page.
+/// Returns the value of a field and what stopped its text. Both are `None` when filling opened a
+/// dialog or led to another page.
 async fn read_value_and_verdict(
     page: &Page,
     world: &World,
@@ -269,7 +273,10 @@ pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) 
     }
     if let Some(missing) = selected.missing.first() {
         let message = format!("the list has no option {}", quote(missing));
-        let hint = format!("choose one of: {}", named(&selected.options));
+        let hint = match selected.options.is_empty() {
+            true => "the list is empty; the app may still be filling it".to_owned(),
+            false => format!("choose one of: {}", named(&selected.options)),
+        };
         return Err(Error::new(ErrorCode::ElementNotFound, message).hint(hint));
     }
     if selected.refused {

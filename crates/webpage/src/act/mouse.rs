@@ -17,7 +17,7 @@ use tokio::time::timeout;
 /// The number of moves between the ends of a drag: apps expect movement, not a jump.
 const STEPS: u32 = 8;
 
-/// The number of frames that a wheel event gets to scroll something.
+/// The maximum number of frames that a wheel event gets to scroll something.
 const WHEEL_FRAMES: usize = 3;
 
 /// Timeout for the page's report that a press arrived, counted from the browser's answer.
@@ -45,7 +45,7 @@ fn event(
 }
 
 /// Makes every document watch where the next press lands and stop it if it lands elsewhere. `end`
-/// is the end of a drag. Returns `None` when guarded content in another document has changed.
+/// is the end of a drag. Returns `None` when guarded content in any document has changed.
 async fn expect(
     page: &Page,
     target: Option<Handle>,

@@ -69,7 +69,8 @@ pub(crate) struct HitTest {
     pub(crate) what: String,
 }
 
-/// The answer of `arrivedLook(id, x, y, at, press, ranges)`: the effect of the pointer's arrival.
+/// The answer of `arrivedLook(id, x, y, at, press, ranges, guard)`: the effect of the pointer's
+/// arrival.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct ArrivalAnswer {
     /// The hit test at the pointer now; `None` when the element is gone.
@@ -119,8 +120,8 @@ impl PressVerdict {
     }
 }
 
-/// The answer of `focusField(id)`, which also selects everything in the field, and of `focus(id)`,
-/// which puts the caret at the end of the field.
+/// The answer of `focusField(id, guard)`, which also selects everything in the field, and of
+/// `focus(id, guard)`, which puts the caret at the end of the field.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct FocusAnswer {
@@ -163,7 +164,7 @@ pub(crate) struct CodeAnswer {
     pub(crate) focused: bool,
 }
 
-/// The answer of `setValue(id, text)`.
+/// The answer of `setValue(id, text, key)`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ValueAnswer {
@@ -177,7 +178,7 @@ pub(crate) struct ValueAnswer {
     pub(crate) accepts: String,
 }
 
-/// The answer of `select(id, options)`.
+/// The answer of `select(id, options, guard)`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct SelectAnswer {
@@ -193,7 +194,7 @@ pub(crate) struct SelectAnswer {
     pub(crate) missing: Vec<String>,
     /// A label that several options share; `options` then contains their values.
     pub(crate) several: Option<String>,
-    /// The labels of the list's options.
+    /// The labels of the list's first options.
     pub(crate) options: Vec<String>,
     /// Whether the page changed the choice as soon as it received the event.
     pub refused: bool,

@@ -59,7 +59,7 @@ pub(super) async fn query_custom_elements(
     Ok(())
 }
 
-/// Converts a node of the accessibility tree; `None` if it reports no role.
+/// Converts a node of the accessibility tree; `None` if it is ignored or has none of our roles.
 fn read(node: cdp::AxNode) -> Option<SelfDescription> {
     if node.ignored {
         return None;
@@ -124,7 +124,7 @@ fn text(value: Option<&Value>) -> String {
     }
 }
 
-/// Converts a role name of the browser to ours; `None` for roles without meaning.
+/// Converts a role name of the browser to ours; `None` for unknown roles and those without meaning.
 fn own_role(role: &str) -> Option<Role> {
     match role {
         "generic" | "none" | "presentation" => None,

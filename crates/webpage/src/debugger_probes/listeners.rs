@@ -17,7 +17,7 @@ const MAX_TRANSLATED: usize = 300;
 /// The object group of documents in our world, kept while the document exists.
 const DOCUMENT_GROUP: &str = "stickpin-document";
 
-/// The events that a press causes.
+/// The events whose listeners make an element clickable.
 const PRESSES: [&str; 3] = ["click", "mousedown", "pointerdown"];
 
 /// The maximum number of rows below an element that listens on its own behalf. Above this, it

@@ -26,7 +26,7 @@ pub async fn by_css(tab: &Tab, selector: &str) -> Result<Vec<Handle>> {
         if matched.bad {
             let message = format!("{} is not a CSS selector", quote(selector));
             return Err(Error::new(ErrorCode::InvalidArgs, message)
-                .hint("write a selector like css=\"main > a\"; run `stickpin help selectors`"));
+                .hint("write a selector such as `css=\"main > a\"`; run `stickpin help selectors`"));
         }
         handles.extend(matched.ids.into_iter().map(|id| Handle { scope: world.scope, id }));
     }

@@ -30,7 +30,8 @@ pub(crate) struct PendingEvaluation {
     sent_at: Instant,
 }
 /// Evaluates an expression in the page's own world. Returns `None` when its promise has not settled
-/// within `at_most`; the same expression can be evaluated again.
+/// within `at_most` or `PROMISE_TIMEOUT`, whichever is shorter, or the document went away; the same
+/// expression can be evaluated again.
 pub async fn value_of(page: &mut Page, expression: &str, at_most: Duration) -> Result<Option<ScriptValue>> {
     let mut expression = expression.to_owned();
     let call = format!("({expression})()");
@@ -43,7 +44,7 @@ pub async fn value_of(page: &mut Page, expression: &str, at_most: Duration) -> R
                 ErrorCode::InvalidArgs,
                 format!("the expression threw {}", stickpin_tree::quote(&said)),
             )
-            .hint("use `?.` for a value that may be missing: `stickpin wait fn 'window.app?.ready'`")
+            .hint("correct the expression; use `?.` for a value that may be missing: `window.app?.ready`")
             .details(serde_json::json!({ "exception": said })));
         }
         let value = answer.result;

@@ -20,7 +20,7 @@ const COMMIT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Timeout for a committed document to be parsed, after which a capture reads it as it is.
 const PARSE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The number of attempts at a capture whose document is replaced during the walk.
+/// The maximum number of attempts at a capture whose document is replaced during the walk.
 const MAX_ATTEMPTS: usize = 5;
 
 /// The first attempt in which a frame that is being replaced no longer causes a retry.
@@ -121,8 +121,9 @@ impl Page {
         tokio::time::timeout_at(until.into(), parsed).await.unwrap_or(Ok(()))
     }
 
-    /// Waits until pending navigations of the page, or of the frames around an element, are
-    /// committed: the current content is about to go away.
+    /// Waits until pending navigations of the page, and of the frames around an element, are
+    /// committed, because the current content is about to go away. Waits at most
+    /// `COMMIT_TIMEOUT`.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the tab is gone.

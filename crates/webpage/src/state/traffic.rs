@@ -17,7 +17,7 @@ pub(crate) struct LoggedRequest {
     pub(crate) method: String,
     pub url: String,
     pub(crate) began: Instant,
-    /// The status of the response while its body is still arriving.
+    /// The status of the response; `None` before it has begun to arrive.
     pub(crate) status: Option<u16>,
     pub(crate) end: Option<(RequestEnd, Instant)>,
     /// Whether a wait for quiet includes the request, as in [`super::Request`].
@@ -78,7 +78,7 @@ impl TabState {
         self.traffic.push_back(request);
     }
 
-    /// Records that the document was left: pending requests of its scripts fail.
+    /// Records that the document was left: its pending requests fail.
     pub(crate) fn discard_requests(&mut self) {
         for request in self.traffic.iter_mut().filter(|s| !s.document && s.end.is_none()) {
             request.end = Some((RequestEnd::Failed("the page was left".to_owned()), Instant::now()));

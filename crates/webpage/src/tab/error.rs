@@ -21,12 +21,12 @@ impl From<TabError> for Error {
     fn from(fault: TabError) -> Self {
         match fault {
             TabError::WorldGone => {
-                Self::new(ErrorCode::ElementNotFound, "the document was replaced during the command")
-                    .hint("run `stickpin snapshot -i`")
+                let message = "the document was replaced or removed during the command";
+                Self::new(ErrorCode::ElementNotFound, message).hint("run `stickpin snapshot -i`")
             }
             TabError::Dialog(dialog) => dialog_open(&dialog),
             TabError::Threw(what) => {
-                Self::new(ErrorCode::Internal, format!("the page script failed: {what}"))
+                Self::new(ErrorCode::Internal, format!("stickpin's script in the page failed: {what}"))
             }
             TabError::Failed(error) => error,
         }
@@ -41,11 +41,8 @@ impl From<Error> for TabError {
 
 /// Returns the error for a call that a dialog blocks.
 pub fn dialog_open(dialog: &Dialog) -> Error {
-    Error::new(
-        ErrorCode::DialogOpen,
-        format!("the page is waiting for an answer to its {}", dialog.describe()),
-    )
-    .hint("run `stickpin alert accept` or `stickpin alert dismiss`")
+    Error::new(ErrorCode::DialogOpen, format!("a dialog is waiting for an answer: {}", dialog.describe()))
+        .hint("run `stickpin alert accept` or `stickpin alert dismiss`")
 }
 
 /// Returns the error for a tab that is gone. The session ends too, unless it can continue in

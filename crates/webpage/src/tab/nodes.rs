@@ -61,7 +61,7 @@ impl Tab {
             .result
             .value
             .and_then(|v| serde_json::from_str(v.get()).ok())
-            .ok_or_else(|| TabError::Threw("a node has no id".to_owned()))
+            .ok_or_else(|| TabError::Threw("it returned no id for a node".to_owned()))
     }
 
     /// Returns the object id of an expression's value in a document; `None` when the value is not

@@ -148,7 +148,7 @@ impl Tab {
         }
         let value = result.value.as_deref().unwrap_or(serde_json::value::RawValue::NULL);
         serde_json::from_str(value.get())
-            .map_err(|e| TabError::Threw(format!("a response from the browser cannot be parsed: {e}")))
+            .map_err(|e| TabError::Threw(format!("its answer cannot be parsed: {e}")))
     }
 
     /// Waits for a document's answer, telling a gone document apart from other refusals.

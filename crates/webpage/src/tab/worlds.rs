@@ -35,13 +35,13 @@ impl Tab {
     /// Returns our world in the top document. Installs the agent if the document has none.
     ///
     /// # Errors
-    /// Returns the errors of `Tab::call`, `INTERNAL` when the browser refused to set up the tab, or
-    /// `TIMEOUT` when no document appears.
+    /// Returns the errors of `Tab::call`, `INTERNAL` when the tab could not be set up, or `TIMEOUT`
+    /// when no document appears.
     pub async fn top_world(&self) -> Result<World, TabError> {
         let deadline = Instant::now() + DOCUMENT;
         loop {
             if let Some(why) = self.write(|tab| tab.refused.take())? {
-                let message = format!("the browser refused to set up the tab: {why}");
+                let message = format!("the tab could not be set up: {why}");
                 return Err(Error::new(ErrorCode::Internal, message).hint("run `stickpin doctor`").into());
             }
             let (world, main) = self.read(|tab| (top_world(tab), tab.main.clone()))?;
@@ -49,7 +49,8 @@ impl Tab {
                 return Ok(world);
             }
             if Instant::now() >= deadline {
-                return Err(Error::new(ErrorCode::Timeout, "the tab shows no document").into());
+                let message = format!("the tab showed no document within {} s", DOCUMENT.as_secs());
+                return Err(Error::new(ErrorCode::Timeout, message).into());
             }
             self.inject(&self.session, main).await?;
             // Either the world exists now, or the document is being replaced.
