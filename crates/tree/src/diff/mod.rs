@@ -67,8 +67,8 @@ impl<'t> Diff<'t> {
         self.lines.is_empty() && self.omitted_lines == 0 && !self.page_changed
     }
 
-    /// Returns whether every difference is printed and both captures were complete. Only such a
-    /// diff renews refs.
+    /// Returns whether both captures were complete and every difference is printed, except for the
+    /// rest of long runs of removed lines. Only such a diff renews refs.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.omitted_lines == 0 && !self.runs_cut && !self.old.is_truncated() && !self.new.is_truncated()

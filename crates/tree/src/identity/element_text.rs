@@ -40,7 +40,8 @@ pub(crate) struct NamelessText {
 pub(crate) type SharedTexts = HashMap<(Role, Fingerprint), u32>;
 
 impl NamelessText {
-    /// Returns the words of an element; `None` if it has a name or is more than a button.
+    /// Returns the words of an element; `None` if it has a name, is not actionable, contains no
+    /// text, or is more than a button.
     pub(crate) fn of(element: NodeRef<'_>) -> Option<Self> {
         if !element.is(States::ACTIONABLE) || !element.name().is_empty() || is_user_or_live_text(element) {
             return None;

@@ -198,7 +198,9 @@ impl Markdown {
             let line =
                 format!("{} {}\n", "#".repeat(heading.level.into()), escape::escape_text(&heading.title));
             let missing = headings.len() - n;
-            let note = format!("[… {missing} more headings: --max-bytes {}]\n", max_bytes.saturating_mul(2));
+            let s = if missing == 1 { "" } else { "s" };
+            let note =
+                format!("[… {missing} more heading{s}: --max-bytes {}]\n", max_bytes.saturating_mul(2));
             // No note follows the last heading.
             let note_bytes = if missing > 1 { note.len() } else { 0 };
             if text.len() + line.len() + note_bytes > max_bytes {

@@ -32,7 +32,7 @@ pub struct NodeSpec<'a> {
 pub enum TreeError {
     /// The first node is not a document, a node is more than one level deeper than the previous
     /// one, or a later node is at depth 0.
-    #[error("node {node} is at depth {depth}, which no node before it allows")]
+    #[error("node {node} has no valid parent at depth {depth}")]
     Depth {
         /// The position of the node.
         node: usize,
@@ -129,7 +129,8 @@ impl TreeBuilder {
     /// Returns [`TreeError::Depth`] if the depth does not fit, and [`TreeError::TooLarge`] if a
     /// limit is exceeded.
     pub fn document(&mut self, depth: usize, document: Document, id: u64) -> Result<NodeId, TreeError> {
-        let index = u16::try_from(self.tree.documents.len()).map_err(|_| TreeError::TooLarge("documents"))?;
+        let index = u16::try_from(self.tree.documents.len())
+            .map_err(|_| TreeError::TooLarge("too many documents"))?;
         let title = document.title.clone();
         self.tree.documents.push(document);
         let spec = NodeSpec { role: Some(Role::Document), name: &title, id, ..NodeSpec::default() };
@@ -148,7 +149,7 @@ impl TreeBuilder {
     fn push(&mut self, depth: usize, spec: NodeSpec<'_>, document: Option<u16>) -> Result<NodeId, TreeError> {
         let node = self.len();
         let bad_depth = || TreeError::Depth { node, depth };
-        let id = NodeId(u32::try_from(node).map_err(|_| TreeError::TooLarge("nodes"))?);
+        let id = NodeId(u32::try_from(node).map_err(|_| TreeError::TooLarge("too many nodes"))?);
         if depth > self.open.len() || (depth == 0) != (node == 0) {
             return Err(bad_depth());
         }
@@ -190,7 +191,7 @@ impl TreeBuilder {
     }
 
     fn intern(&mut self, s: &str) -> Result<StrId, TreeError> {
-        self.strings.intern(s).ok_or(TreeError::TooLarge("text"))
+        self.strings.intern(s).ok_or(TreeError::TooLarge("too much text"))
     }
 
     fn collapsed(&mut self, s: &str) -> Result<StrId, TreeError> {
@@ -219,7 +220,7 @@ impl TreeBuilder {
         if self.is_empty() {
             return Err(TreeError::Empty);
         }
-        let end = NodeId(u32::try_from(self.len()).map_err(|_| TreeError::TooLarge("nodes"))?);
+        let end = NodeId(u32::try_from(self.len()).map_err(|_| TreeError::TooLarge("too many nodes"))?);
         self.close(0, end);
         self.tree.strings = self.strings.finish();
         let t = &mut self.tree;

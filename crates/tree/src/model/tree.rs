@@ -135,8 +135,8 @@ impl Tree {
     }
 }
 
-/// Compares by value everything that a device reported. `replace_tree` uses this to detect an
-/// unchanged tree.
+/// Compares by value what a device reported about documents and nodes. `Session::replace_tree` uses
+/// this to detect an unchanged tree.
 impl PartialEq for Tree {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len()

@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 /// The length above which a run is cut.
 const MAX_RUN: usize = 30;
-/// The number of items kept of a cut run.
+/// The number of items kept at the beginning of a cut run.
 const KEPT_ITEMS: usize = 25;
 
 /// A gap in a run.

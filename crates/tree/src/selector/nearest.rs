@@ -6,13 +6,13 @@ use hashbrown::HashMap;
 
 /// The minimum similarity (0 to 1) of a useful suggestion.
 const MIN_SIMILARITY: f64 = 0.45;
-/// The number of characters of a name that are compared.
+/// The maximum number of characters of a name that are compared.
 const MAX_COMPARED_CHARS: usize = 80;
 /// The maximum number of different names that are compared closely.
 const MAX_COMPARED_NAMES: usize = 1_000;
 
-/// Returns at most `limit` visible elements whose name, value or text is most similar to those in
-/// the selector. The best come first; equally good ones are in document order.
+/// Returns at most `limit` visible elements whose name or text is most similar to a text in the
+/// selector. The best come first; equally good ones are in document order.
 ///
 /// Elements of a requested role precede others of equal similarity. Returns none when the selector
 /// names no text or nothing is similar.

@@ -11,8 +11,7 @@ use std::str::FromStr;
 /// The maximum nesting of `in(`. Deeper nesting is a mistake or an attack on the stack.
 const MAX_DEPTH: usize = 16;
 
-const EXAMPLE: &str =
-    "terms are separated by spaces: role=button \"Save\", id=email, label~=name checked=false";
+const EXAMPLE: &str = "separate terms by spaces, as in `role=button \"Save\"` or `label~=name checked=false`";
 
 type Parsed<T> = Result<T, SelectorError>;
 
@@ -32,7 +31,7 @@ pub(super) fn parse_selector(input: &str) -> Parsed<(Selector, bool)> {
     if reader.rest().is_empty() {
         return Ok(found);
     }
-    reader.unexpected("quote a value that contains parentheses: text=\"(1)\"")
+    reader.unexpected("quote a value that contains parentheses, as in `text=\"(1)\"`")
 }
 
 /// The part of an alternative that one term adds.
@@ -111,7 +110,11 @@ impl<'i> Parser<'i> {
             match self.term(depth)? {
                 ParsedTerm::Term(term) => found.terms.push(term),
                 ParsedTerm::Nth(_) if found.nth.is_some() => {
-                    return fail(start..self.at, "`nth` is given twice", "keep one: role=listitem nth=2");
+                    return fail(
+                        start..self.at,
+                        "`nth` is given twice",
+                        "keep one, as in `role=listitem nth=2`",
+                    );
                 }
                 ParsedTerm::Nth(n) => found.nth = Some(n),
             }
@@ -119,7 +122,7 @@ impl<'i> Parser<'i> {
             keyed |= typed.contains(['=', '(']) && !typed.starts_with('"');
             if !self.take_space() && !self.is_closed() {
                 return self.unexpected(
-                    "put spaces between terms, and quotes around values with special characters: text=\"a (b)\"",
+                    "put spaces between terms, and quotes around values with special characters, as in `text=\"a (b)\"`",
                 );
             }
         }
@@ -159,7 +162,7 @@ impl<'i> Parser<'i> {
         }
         if compare != Compare::Equals {
             let message = format!("`{word}` cannot be compared with `{}`", compare.sign());
-            return fail(start..start + word.len() + 2, message, format!("use `=`: {example}"));
+            return fail(start..start + word.len() + 2, message, format!("use `=`, as in `{example}`"));
         }
         let before = self.at;
         let text = self.value(start, word)?;
@@ -171,7 +174,7 @@ impl<'i> Parser<'i> {
             Ok(wanted) => Ok(ParsedTerm::Term(Term::Is { flag, wanted })),
             Err(_) => {
                 let message = format!("`{word}` is {}, not true or false", quote(&text));
-                fail(found, message, format!("{word} or {word}=false"))
+                fail(found, message, format!("write `{word}` or `{word}=false`"))
             }
         }
     }
@@ -180,11 +183,11 @@ impl<'i> Parser<'i> {
     fn inside(&mut self, start: usize, depth: usize) -> Parsed<ParsedTerm> {
         if depth == MAX_DEPTH {
             let message = format!("`in(` is nested more than {MAX_DEPTH} levels deep");
-            return fail(start..self.at, message, "name the nearest container only: in(role=dialog)");
+            return fail(start..self.at, message, "name only the nearest container, as in `in(role=dialog)`");
         }
         let (found, _) = self.selector(depth + 1)?;
         if !self.take(")") {
-            return fail(start..self.at, "`in(` is not closed", "close it: in(role=dialog)");
+            return fail(start..self.at, "`in(` is not closed", "close it, as in `in(role=dialog)`");
         }
         Ok(ParsedTerm::Term(Term::In(found)))
     }
@@ -198,8 +201,8 @@ impl<'i> Parser<'i> {
         value.parse().map(Term::Role).or_else(|_| {
             let near = nearest_word(&value.to_lowercase(), Role::ALL.iter().map(|r| r.name()));
             let hint = near.map_or_else(
-                || "roles are ARIA's: role=button, role=textbox, role=link".to_owned(),
-                |near| format!("did you mean role={near}?"),
+                || "use an ARIA role, such as `role=button`, `role=textbox` or `role=link`".to_owned(),
+                |near| format!("did you mean `role={near}`?"),
             );
             fail(before..self.at, format!("{} is not a role", quote(&value)), hint)
         })
@@ -209,10 +212,10 @@ impl<'i> Parser<'i> {
     fn value(&mut self, start: usize, key: &str) -> Parsed<String> {
         match self.rest().chars().next() {
             Some('"') => self.quoted(),
-            Some('\'') => self.unexpected(format!("use double quotes: {key}=\"…\"")),
+            Some('\'') => self.unexpected(format!("use double quotes: `{key}=\"…\"`")),
             Some(c) if is_bare_char(c) => Ok(self.take_while(is_bare_char).to_owned()),
             _ => {
-                let hint = format!("write {key}=\"…\"; use empty quotes for an empty value");
+                let hint = format!("write `{key}=\"…\"`, or `{key}=\"\"` for an empty value");
                 fail(start..self.at, format!("`{key}` has no value"), hint)
             }
         }
@@ -229,7 +232,7 @@ impl<'i> Parser<'i> {
                 return Ok(value);
             }
             if self.rest().is_empty() {
-                let hint = "close it: text=\"Save as\"; a quote inside is written \\\"";
+                let hint = "close it, as in `text=\"Save as\"`; write a quote in the value as `\\\"`";
                 return fail(start..self.at, "a quote is not closed", hint);
             }
             value.push(self.escape()?);
@@ -248,7 +251,8 @@ impl<'i> Parser<'i> {
         let code = hex.filter(is_hex).and_then(|h| u32::from_str_radix(h, 16).ok());
         let Some((hex, c)) = hex.zip(code.and_then(char::from_u32)) else {
             let shown: String = self.rest().chars().take(2).collect();
-            let hint = r#"the escapes are \" \\ \n \r \t \u{1f600}; a backslash itself is \\"#;
+            let hint =
+                r#"the escapes are `\"`, `\\`, `\n`, `\r`, `\t` and `\u{1f600}`; write a backslash as `\\`"#;
             let message = format!("{} is not an escape", quote(&shown));
             return fail(self.at..self.at + shown.len(), message, hint);
         };
@@ -261,8 +265,8 @@ impl<'i> Parser<'i> {
             return self.unexpected(EXAMPLE);
         }
         let hint = match nearest_word(word, Flag::ALL.iter().map(|f| f.word())) {
-            Some(flag) => format!("did you mean {flag}? to search for text: text={}", quote(word)),
-            None => format!("to search for text: text={}", quote(word)),
+            Some(flag) => format!("did you mean `{flag}`? to search for text, use `text={}`", quote(word)),
+            None => format!("to search for text, use `text={}`", quote(word)),
         };
         let message = format!("{} is neither a flag nor a term with a value", quote(word));
         fail(start..self.at, message, hint)
@@ -283,9 +287,9 @@ impl<'i> Parser<'i> {
         let known = Key::ALL.iter().map(|k| k.word()).chain(Flag::ALL.iter().map(|f| f.word()));
         let near = || nearest_word(&word.to_lowercase(), known.chain(["nth", "css"]));
         let hint = match alias.or_else(near) {
-            Some(key) if Flag::of(key).is_some() => format!("did you mean {key} or {key}=false?"),
-            Some(key) => format!("did you mean {key}{}{}?", compare.sign(), self.as_typed()),
-            None => format!("the keys are {KEYS}: text=\"Save\""),
+            Some(key) if Flag::of(key).is_some() => format!("did you mean `{key}` or `{key}=false`?"),
+            Some(key) => format!("did you mean `{key}{}{}`?", compare.sign(), self.as_typed()),
+            None => format!("use one of the keys {KEYS}, as in `text=\"Save\"`"),
         };
         let message = format!("{} is not a selector key", quote(word));
         fail(start..start + word.len().max(1), message, hint)
@@ -310,7 +314,7 @@ fn nth(span: Range<usize>, text: &str) -> Parsed<ParsedTerm> {
         Ok(n) if text.bytes().all(|b| b.is_ascii_digit()) => Ok(ParsedTerm::Nth(n)),
         _ => {
             let message = format!("`nth` is {}; it must be 1 or greater", quote(text));
-            fail(span, message, "count from 1: role=listitem nth=2 is the second")
+            fail(span, message, "count from 1: `role=listitem nth=2` is the second item")
         }
     }
 }

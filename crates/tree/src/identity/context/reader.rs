@@ -134,8 +134,8 @@ impl<'r, 't> ContextReader<'r, 't> {
         seen.replace(new.into_iter().map(|segment| Arc::new(self.read(segment))));
     }
 
-    /// Returns the nodes with facts in the context of an element, nearest first, at most `max`. A
-    /// device guards their content until the input has arrived.
+    /// Returns the nodes outside an element that have facts in its context, nearest first, at most
+    /// `max`. A device guards their content until the input has arrived.
     #[must_use]
     pub fn context_nodes(&self, element: NodeId, max: usize) -> Vec<NodeId> {
         let tree = self.records.tree();

@@ -170,7 +170,7 @@ impl Structure {
         }
     }
 
-    /// Returns the controls and headings in a node, including the node itself.
+    /// Returns the roles of the controls and headings in a node, including the node itself.
     pub(crate) fn controls_in(&self, node: NodeRef<'_>) -> &[Role] {
         self.controls(node.tree()).within(node)
     }
@@ -185,8 +185,8 @@ impl Structure {
         group.is_some_and(|g| g.container.index_of(node.id()).is_some_and(|at| g.repeats[at]))
     }
 
-    /// Returns whether a node is a card: a button with other controls inside, to be pressed or
-    /// dragged.
+    /// Returns whether a node is a card: a button with other controls or headings inside, to be
+    /// pressed or dragged.
     fn is_card(&self, node: NodeRef<'_>) -> bool {
         node.role() == Role::Button && self.controls(node.tree()).within(node).len() > 1
     }

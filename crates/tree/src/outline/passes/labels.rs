@@ -1,4 +1,5 @@
-//! Folds labels, legends and captions whose text repeats the name of what they label.
+//! Folds labels and legends. If the text of a label, legend or caption repeats the name of what it
+//! labels, the text is dropped and the caption is folded as well.
 
 use super::super::draft::Draft;
 use super::text::{is_same_text, strip_label_mark, text_of};
