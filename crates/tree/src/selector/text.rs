@@ -51,8 +51,8 @@ impl TextIndex {
         Self { exact: CompactText::new(tree, false), folded: None }
     }
 
-    /// Returns the smallest elements whose text is (or contains) the wanted text. Omits text inside
-    /// a control that is named by its content: the control itself matches by its name.
+    /// Returns the smallest elements whose text matches the wanted text. Omits text inside a
+    /// control that is named by its content: the control itself matches by its name.
     pub(super) fn find_holders(&mut self, tree: &Tree, wanted: &WantedText<'_>) -> HashSet<NodeId> {
         let mut found = HashSet::new();
         let compact: String = wanted.text.split_whitespace().collect();

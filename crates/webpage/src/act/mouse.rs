@@ -45,7 +45,7 @@ fn event(
 }
 
 /// Makes every document watch where the next press lands and stop it if it lands elsewhere. `end`
-/// is the end of a drag. Returns `None` when guarded content in any document has changed.
+/// is the end of a drag. Returns `None` when guarded content in another document has changed.
 async fn expect(
     page: &Page,
     target: Option<Handle>,

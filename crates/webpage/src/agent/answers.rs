@@ -51,7 +51,8 @@ pub(crate) struct AimAnswer {
     pub(crate) point: Option<(f64, f64)>,
     /// The hit test at that point.
     pub(crate) hit: Option<HitTest>,
-    /// The document's change count at that time; -1 if more changes will come by themselves.
+    /// The document's change count at that time; -1 if the element was scrolled, because changes by
+    /// scrolling are known only in the next frame.
     #[serde(default)]
     pub(crate) at: i64,
 }
@@ -188,7 +189,7 @@ pub(crate) struct SelectAnswer {
     pub(crate) changed: bool,
     /// Why nothing was changed.
     pub(crate) why: Option<String>,
-    /// The selected value.
+    /// The labels of the selected options, separated by commas.
     pub(crate) value: Option<String>,
     /// Requested options that the list lacks; nothing was changed then.
     pub(crate) missing: Vec<String>,

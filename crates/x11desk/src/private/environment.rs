@@ -10,7 +10,7 @@ pub(super) const MARK: &str = "XDG_RUNTIME_DIR";
 /// The variables that are set or removed, one per line.
 const VARIABLES: &str = include_str!("environment.txt");
 
-/// Removes variables that lead outside the private display.
+/// Removes variables that lead outside the private display or turn accessibility off.
 pub(super) fn clear(command: &mut Command) {
     for name in VARIABLES.lines().filter_map(|line| line.strip_prefix('-')) {
         command.env_remove(name);

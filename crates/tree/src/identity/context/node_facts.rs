@@ -83,8 +83,9 @@ pub(super) fn is_toggle(node: NodeRef<'_>) -> bool {
     node.states().intersects(States::CHECKABLE | States::PRESSABLE)
 }
 
-/// Returns the list, table, tab list or tree that contains an item; the item itself if there is
-/// none.
+/// Returns the node for which the selection of an item is reported. For a tab, link, list item,
+/// option, row or wrapper, this is the nearest ancestor that is neither a row nor a wrapper. Any
+/// other item stands for itself.
 pub(super) fn list_of(item: NodeRef<'_>) -> NodeId {
     let groups =
         |n: &NodeRef<'_>| !matches!(n.role(), Role::Generic | Role::Clickable | Role::RowGroup | Role::Row);

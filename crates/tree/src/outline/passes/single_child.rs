@@ -1,4 +1,5 @@
-//! Folds nameless containers around a single child, and paragraphs around mixed content.
+//! Folds nameless containers around a single child, and nameless paragraphs around any content.
+//! Drops containers with neither a name nor content.
 
 use super::super::draft::Draft;
 use crate::{Role, States};
