@@ -34,7 +34,7 @@ pub(super) fn escape_text(said: &str) -> String {
     escape(&out, usize::MAX)
 }
 
-/// Returns whether the text after an ampersand makes it a character reference.
+/// Returns whether an ampersand before a text may begin a character reference.
 fn is_entity(rest: &str) -> bool {
     let word = rest.strip_prefix('#').unwrap_or(rest);
     let end = word.find(|c: char| !c.is_ascii_alphanumeric()).unwrap_or(word.len());
@@ -81,7 +81,8 @@ pub(super) fn code_line(text: &str) -> String {
     parts.join("\t")
 }
 
-/// Writes a URL for the list of links, without characters that could end it.
+/// Writes a URL for the list of links: cut after [`MAX_URL`] characters, with characters that could
+/// end it percent-encoded.
 pub(super) fn address(url: &str) -> String {
     let mut out = String::with_capacity(url.len());
     for (n, c) in url.chars().enumerate() {

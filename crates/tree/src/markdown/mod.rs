@@ -2,8 +2,8 @@
 //!
 //! Links are numbered in page order and listed once at the end. Controls are in brackets, in the
 //! words of a snapshot. A tree contains no secrets. Text of the app is escaped and stays text:
-//! headings, lists, tables, the list of links, and lines that begin with `[…` are always written by
-//! this module.
+//! headings, lists, tables, the list of links, and notes in brackets (`[… 3 more lines`) are always
+//! written by this module. A link text may begin with `…`, but a link number follows its bracket.
 
 mod escape;
 mod inline;

@@ -171,7 +171,8 @@ impl<'t> PageWriter<'t> {
         self.paragraph(line);
     }
 
-    /// Writes the name of a group, unless something in the group repeats it.
+    /// Writes the name of a group or another titled container, unless one of its first 50 descendants
+    /// repeats it.
     fn title(&mut self, node: NodeRef<'t>) {
         if !node.role().is_titled() || node.name().is_empty() {
             return;
@@ -356,8 +357,8 @@ impl<'t> PageWriter<'t> {
         prefix
     }
 
-    /// Returns the prefix of a line. Before an empty line, indentation that is yet to begin is left
-    /// out.
+    /// Returns the prefix of a line. The prefix of an empty line omits indentation that is yet to
+    /// begin.
     fn prefix_of(&self, empty: bool) -> String {
         let shown = self.indents.iter().take(MAX_INDENT).take_while(|i| !empty || i.marker.is_none());
         shown.map(|i| i.marker.as_deref().unwrap_or(i.continuation)).collect()
@@ -370,7 +371,7 @@ impl<'t> PageWriter<'t> {
     }
 }
 
-/// Returns the text in a node.
+/// Returns the text leaves in a node that are not hidden, joined by spaces.
 pub(super) fn plain_text(node: NodeRef<'_>) -> String {
     let words = node.subtree().filter(|n| n.is_text() && !n.is(States::HIDDEN)).map(NodeRef::name);
     words.collect::<Vec<_>>().join(" ")

@@ -1,4 +1,4 @@
-//! Renders tables as GFM does (GFM 0.29, 4.10).
+//! Writes tables in the syntax of GFM (0.29, 4.10).
 
 use super::escape;
 use super::inline::InlineText;
@@ -147,8 +147,8 @@ fn cells_of(row: NodeRef<'_>) -> Vec<NodeRef<'_>> {
     cells
 }
 
-/// Returns whether a table is for layout: it has neither headers nor a name, and it has a single
-/// row, one cell per row, or content that data cells do not have.
+/// Returns whether a table is for layout: it has no cells, or it is a `table` with neither headers
+/// nor a name that has a single row, one cell per row, or content that data cells do not have.
 fn is_layout(table: NodeRef<'_>, rows: &[NodeRef<'_>]) -> bool {
     let cells: Vec<_> = rows.iter().flat_map(|r| cells_of(*r)).collect();
     let has_header = cells.iter().any(|c| matches!(c.role(), Role::ColumnHeader | Role::RowHeader));

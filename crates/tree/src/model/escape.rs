@@ -22,8 +22,8 @@ pub fn quote(s: &str) -> String {
     out
 }
 
-/// Returns `s` in quotes and escaped, at any length. Used for selectors, which must parse back to
-/// the original text.
+/// Returns `s` in quotes and escaped, at any length. Used for what must not be cut, such as the
+/// values of a selector, which must parse back to the original text.
 #[must_use]
 pub fn quote_whole(s: &str) -> String {
     let mut out = String::with_capacity(s.len() + 2);
@@ -38,7 +38,7 @@ pub(crate) fn quote_into(out: &mut String, s: &str, max_chars: usize) {
     out.push('"');
 }
 
-/// Returns `s` escaped and cut after `max_chars` characters, without quotes. Used for URLs.
+/// Returns `s` escaped and cut after `max_chars` characters, without quotes.
 #[must_use]
 pub fn escape(s: &str, max_chars: usize) -> String {
     let mut out = String::with_capacity(s.len().min(max_chars));
@@ -49,9 +49,9 @@ pub fn escape(s: &str, max_chars: usize) -> String {
 /// The longest URL that is printed, in characters.
 pub const MAX_URL: usize = 300;
 
-/// Returns a URL as one word, escaped and cut after [`MAX_URL`] characters, with white space and
-/// quotes percent-encoded. Used for the line that shows the location of an app; within a sentence,
-/// use [`quote_url`].
+/// Returns a URL as one word, cut after [`MAX_URL`] characters. Quotes and ordinary white space are
+/// percent-encoded; unsafe characters, such as line breaks, are escaped. Used for the line that
+/// shows the location of an app; within a sentence, use [`quote_url`].
 ///
 /// ```
 /// use stickpin_tree::bare_url;

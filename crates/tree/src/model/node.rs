@@ -70,7 +70,7 @@ impl Document {
     }
 }
 
-/// A rectangle in CSS or logical pixels, relative to the top left corner of the viewport.
+/// A rectangle in CSS or logical pixels, relative to the top left corner of the viewport or screen.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize, Deserialize)]
 pub struct Rect {
     /// The left edge.
@@ -102,8 +102,8 @@ impl Rect {
         Self { x: self.x + dx, y: self.y + dy, ..self }
     }
 
-    /// Returns whether two rectangles overlap. A rectangle without area overlaps any rectangle that
-    /// contains it.
+    /// Returns whether two rectangles overlap; touching edges do not count. A rectangle without
+    /// area overlaps any rectangle that has it in its interior.
     #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
         self.x < other.x + other.width
@@ -132,7 +132,7 @@ impl Rect {
 }
 
 /// Attributes that few nodes have. Ids, test ids and data keys are *record keys* on a row; on other
-/// elements, they only serve selectors.
+/// elements, they serve selectors, and ids also references such as [`Attr::Controls`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[repr(u8)]

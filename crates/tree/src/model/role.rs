@@ -100,7 +100,7 @@ kinds! {
     /// moves. Excludes checkboxes: the text beside a checkbox is its subject as often as its label.
     pub(crate) holds_a_value { TextBox SearchBox SpinButton Combobox ListBox Slider }
 
-    /// Returns whether elements of this role are rows, that is, one of several similar elements.
+    /// Returns whether an element of this role is a row, that is, one of several repeated elements.
     pub(crate) is_row { Row ListItem Article Option TreeItem }
 
     /// Returns whether elements of this role are table cells.
@@ -109,8 +109,8 @@ kinds! {
     /// Returns whether elements of this role are markup within a sentence.
     pub(crate) is_markup { Strong Emphasis Mark Subscript Superscript Time Insertion Deletion Suggestion }
 
-    /// Returns whether the children of elements of this role are presentational (ARIA 1.2, 5.2.8):
-    /// the name conveys all of the content.
+    /// Returns whether the name of elements of this role conveys all of their content: links, and
+    /// roles whose children are presentational (ARIA 1.2, 5.2.8).
     pub(crate) is_told_by_name {
         Button Link Checkbox Image MenuItemCheckbox MenuItemRadio Meter ProgressBar Radio Slider Switch Tab
     }
@@ -121,13 +121,13 @@ kinds! {
         Menu Search Figure
     }
 
-    /// Returns whether elements of this role get a line only if they have a name or several
-    /// children.
+    /// Returns whether a nameless element of this role gets no line of its own around a single
+    /// child.
     pub(crate) is_wrapper {
         ListItem Cell GridCell Group Region Figure Article Definition Term Blockquote Caption Note
     }
 
-    /// Returns whether elements of this role mean nothing when they are empty.
+    /// Returns whether elements of this role mean nothing when they have neither a name nor content.
     pub(crate) is_hollow { Paragraph Group Region ListItem Figure Generic Note }
 
     /// Returns whether the name of elements of this role becomes a title above their content,

@@ -52,7 +52,7 @@ impl Interner {
     }
 
     /// Returns the id of `s`, adding `s` if it is new. `None` when the table is full (4 GiB of
-    /// text).
+    /// text, or 2³² strings).
     pub(crate) fn intern(&mut self, s: &str) -> Option<StrId> {
         let hash = self.hasher.hash_one(s);
         let strings = &self.strings;

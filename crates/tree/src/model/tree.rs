@@ -13,7 +13,8 @@ pub struct Tree {
     pub(crate) nodes: Vec<Node>,
     /// Rare attributes, sorted by node, then attribute.
     pub(crate) attrs: Vec<(NodeId, Attr, StrId)>,
-    /// One bit per node with rare attributes. Most nodes have none but are queried for several.
+    /// One bit per node: whether it has rare attributes. Most nodes have none but are queried for
+    /// several.
     pub(crate) attributed: Vec<u64>,
     pub(crate) documents: Vec<Document>,
     pub(crate) hidden: Vec<Handle>,
@@ -100,8 +101,8 @@ impl Tree {
         &self.documents
     }
 
-    /// Returns watched handles that are still in the document but not in the tree: hidden, not
-    /// replaced.
+    /// Returns the watched handles of elements that are still in a document but not in the tree:
+    /// hidden, not replaced.
     #[must_use]
     pub fn hidden(&self) -> &[Handle] {
         &self.hidden
@@ -125,7 +126,7 @@ impl Tree {
         self.truncated
     }
 
-    /// Returns the size on the heap, in bytes.
+    /// Returns the size on the heap in bytes, without documents and hidden handles.
     #[must_use]
     pub fn heap_bytes(&self) -> usize {
         self.strings.heap_bytes()
@@ -135,8 +136,9 @@ impl Tree {
     }
 }
 
-/// Compares by value what a device reported about documents and nodes. `Session::replace_tree` uses
-/// this to detect an unchanged tree.
+/// Compares by value what a device reported: the surface, the documents, the nodes, and whether the
+/// capture was truncated, but not the hidden handles. `Session::replace_tree` uses this to detect
+/// an unchanged tree.
 impl PartialEq for Tree {
     fn eq(&self, other: &Self) -> bool {
         self.len() == other.len()
@@ -192,8 +194,8 @@ impl<'t> NodeRef<'t> {
         self.node().role
     }
 
-    /// Returns the accessible name, or the text of a text leaf. White space is collapsed; empty if
-    /// there is none.
+    /// Returns the accessible name, or the text of a text leaf, with white space collapsed. Empty
+    /// if there is no name.
     #[must_use]
     pub fn name(self) -> &'t str {
         self.tree.strings.get(self.node().name)
@@ -212,7 +214,7 @@ impl<'t> NodeRef<'t> {
     }
 
     /// Returns the platform's own name for the kind of element: an HTML tag, an AT-SPI role, a
-    /// class name. Empty for text nodes.
+    /// class name. Empty for text leaves and pushed documents.
     #[must_use]
     pub fn tag(self) -> &'t str {
         self.tree.strings.get(self.node().tag)
@@ -263,8 +265,8 @@ impl<'t> NodeRef<'t> {
             .map(move |&(_, a, s)| (a, self.tree.strings.get(s)))
     }
 
-    /// Returns the device's name for the element across captures; `None` if the device has no
-    /// identity or the node is synthetic.
+    /// Returns the device's name for the element across captures; `None` if the identity grade is
+    /// [`IdentityGrade::None`] or the node is synthetic.
     #[must_use]
     pub fn handle(self) -> Option<Handle> {
         if self.tree.grade == IdentityGrade::None { None } else { self.address() }

@@ -9,7 +9,8 @@ use hashbrown::HashMap;
 
 /// Returns suffixes that make equal lines differ, such as ` in "Mail 1"`, by index in `lines`.
 ///
-/// Covers only actionable elements whose row is not itself a line above them.
+/// Covers only controls and other actionable elements whose row is not shown or, with `-i`, lacks a
+/// label or the role of a row.
 pub(super) fn distinguishing_suffixes(
     draft: &Draft<'_>,
     lines: &[DraftLine<'_>],
@@ -90,8 +91,8 @@ fn suffix_for(
     out
 }
 
-/// Returns whether the row of a node is not shown or not named. In the full view, rows without a
-/// role are distinguished by the surrounding texts.
+/// Returns whether the row of a node is not shown or, with `-i`, lacks a label or the role of a
+/// row. In the full view, the surrounding texts distinguish such rows.
 fn row_is_hidden(draft: &Draft<'_>, node: NodeRef<'_>, interactive: bool) -> bool {
     match node.ancestors().find(|a| a.role().is_row()) {
         Some(row) => !draft.shows(row) || draft.label(row).is_empty() && interactive,

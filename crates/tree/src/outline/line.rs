@@ -30,8 +30,8 @@ pub fn line(node: NodeRef<'_>, r#ref: Option<Ref>, distinguishing_text: Option<&
     out
 }
 
-/// Returns the label, or the first text inside a node without a label, because a message must name
-/// the row.
+/// Returns the label, or the first name or text inside a node without a label, so that a message
+/// can name the node; empty if there is none nearby.
 pub(crate) fn label_or_first_text<'a>(node: NodeRef<'a>, label: &'a str) -> &'a str {
     if !label.is_empty() {
         return label;
@@ -135,7 +135,8 @@ fn picture_in(node: NodeRef<'_>) -> Option<(&'static str, &str)> {
     source.map(|file| ("source", file)).or_else(|| Some(("class", class()?)))
 }
 
-/// Returns the file name at the end of a picture's URL; `None` for an embedded picture.
+/// Returns the file name at the end of a picture's URL; `None` for an embedded picture or a URL
+/// without a path.
 fn file_name(source: &str) -> Option<&str> {
     if source.starts_with("data:") || source.starts_with("blob:") {
         return None;
@@ -145,7 +146,7 @@ fn file_name(source: &str) -> Option<&str> {
 }
 
 /// Returns the class that names an icon of a family (`fa-trash` in `fa fa-trash`), or else the
-/// first class that no tool generated.
+/// first class longer than two bytes. Skips classes with digits, which tools often generate.
 fn icon_class(class: &str) -> Option<&str> {
     let names = || class.split_whitespace().filter(|name| !name.contains(|c: char| c.is_ascii_digit()));
     let is_of =

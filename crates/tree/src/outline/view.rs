@@ -14,11 +14,11 @@ pub struct View {
     pub depth: Option<usize>,
     /// `-s`: show only this subtree.
     pub scope: Option<NodeId>,
-    /// `--all`: cut neither runs nor the text.
+    /// `--all`: cut neither runs nor the text, and fold no toolbars.
     pub all: bool,
     /// `--raw`: show every node, without distilling.
     pub raw: bool,
-    /// The size limit of the text in bytes, header included.
+    /// The size limit of the text in bytes, header included, unless `all` is set.
     pub max_bytes: usize,
     /// The number of digits that a ref may have: the limit is applied before the numbers are known.
     pub ref_digits: usize,

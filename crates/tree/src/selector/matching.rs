@@ -208,7 +208,7 @@ fn nearest(node: NodeRef<'_>, role: Role) -> Option<NodeRef<'_>> {
     std::iter::once(node).chain(node.ancestors()).find(|n| n.role() == role)
 }
 
-/// Returns a link target with the origin of its document.
+/// Returns a link target, with the origin of its document if the target is a path.
 fn absolute_url(href: &str, document: &Document) -> String {
     let has_origin = href.starts_with('/') && document.url.contains("://");
     if has_origin { format!("{}{href}", document.origin()) } else { href.to_owned() }
@@ -248,8 +248,9 @@ impl<'s> WantedText<'s> {
     }
 }
 
-/// Returns a text as a reader would type it: all white space becomes spaces, and invisible
-/// characters (soft hyphens, line break opportunities) are removed.
+/// Returns a text as a reader would type it. If it contains invisible characters (soft hyphens,
+/// line break opportunities) or white space outside ASCII, the former are removed and all white
+/// space is collapsed to single spaces; otherwise it is returned unchanged.
 pub(super) fn normalize_typed_text(text: &str) -> Cow<'_, str> {
     let is_invisible = |c: char| matches!(c, '\u{ad}' | '\u{200b}' | '\u{2060}' | '\u{feff}');
     let other = |c: char| !c.is_ascii() && c.is_whitespace();

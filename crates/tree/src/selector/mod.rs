@@ -181,8 +181,8 @@ impl Selector {
     }
 
     /// Returns whether `query` is a selector rather than plain text: it parses, and every
-    /// alternative has a term with a key. A quoted text alone or a flag alone (`checked`) is plain
-    /// text.
+    /// alternative has a term with `=` or an `in(…)`. A quoted text alone or a flag alone
+    /// (`checked`) is plain text.
     #[must_use]
     pub fn is_selector(query: &str) -> bool {
         parse::parse_selector(query).is_ok_and(|(_, keyed)| keyed)

@@ -12,10 +12,10 @@ const MAX_NAME_CHARS: usize = 120;
 impl Selector {
     /// Returns the strongest selector that matches only this element.
     ///
-    /// In order of preference: the developer's id, role and name, then both within what identifies
-    /// the row or names the container. An id comes with the next best selector as an alternative.
-    /// `None` if nothing distinguishes the element; `nth` is never used, because another order
-    /// would select another element.
+    /// In order of preference: the developer's id; the role with the name, placeholder or link
+    /// target, each alone or within what identifies the row or a container; the role alone. An id
+    /// comes with the next best selector as an alternative. `None` if nothing distinguishes the
+    /// element; `nth` is never used, because another order would select another element.
     #[must_use]
     pub fn unique_for(records: &Records<'_>, node: NodeId) -> Option<Self> {
         let tree = records.tree();
@@ -109,7 +109,8 @@ fn text_candidates(element: NodeRef<'_>, records: &Records<'_>) -> Vec<Vec<Term>
     candidates
 }
 
-/// Returns an ancestor as a term, if it has an id, a named role or a landmark role.
+/// Returns the term `in(…)` for an ancestor if it has an id, a role and a name of its own, or the
+/// role of a landmark or dialog.
 fn container(node: NodeRef<'_>) -> Option<Term> {
     if let Some(id) = ids(node).next() {
         return Some(inside(vec![id]));

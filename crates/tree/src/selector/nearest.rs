@@ -14,8 +14,9 @@ const MAX_COMPARED_NAMES: usize = 1_000;
 /// Returns at most `limit` visible elements whose name or text is most similar to a text in the
 /// selector. The best come first; equally good ones are in document order.
 ///
-/// Elements of a requested role precede others of equal similarity. Returns none when the selector
-/// names no text or nothing is similar.
+/// A requested role raises the similarity, and so, slightly, does being actionable. Of nested
+/// elements, only the best is returned. Returns none when the selector names no text or nothing is
+/// similar.
 #[must_use]
 pub fn nearest(tree: &Tree, selector: &Selector, limit: usize) -> Vec<NodeId> {
     let wanted: Vec<String> = selector.texts().map(normalize_name).filter(|t| !t.is_empty()).collect();
@@ -45,7 +46,8 @@ pub fn nearest(tree: &Tree, selector: &Selector, limit: usize) -> Vec<NodeId> {
     found
 }
 
-/// Returns the element that a named node represents: itself, or the element that shows a text leaf.
+/// Returns the element that a named node represents: itself, or the element that shows a text leaf;
+/// `None` for a document.
 fn candidate(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let element = if node.is_text() { node.parent()? } else { node };
     (element.role() != Role::Document).then_some(element)
@@ -106,7 +108,7 @@ pub(crate) fn text_similarity(name: &str, wanted: &[String]) -> f64 {
 }
 
 impl Selector {
-    /// Returns the texts in the selector.
+    /// Returns the texts, labels, values, placeholders and ids in the selector, outside `in(…)`.
     fn texts(&self) -> impl Iterator<Item = &str> {
         self.alternatives.iter().flat_map(|a| &a.terms).filter_map(|t| match t {
             Term::Has {

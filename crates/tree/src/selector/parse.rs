@@ -23,8 +23,8 @@ impl FromStr for Selector {
     }
 }
 
-/// Parses a selector. Also returns whether every alternative has a term with a key; quoted text and
-/// bare flags could just as well be plain text.
+/// Parses a selector. Also returns whether every alternative has a term with `=` or an `in(…)`;
+/// quoted text and bare flags could just as well be plain text.
 pub(super) fn parse_selector(input: &str) -> Parsed<(Selector, bool)> {
     let mut reader = Parser { input, at: 0 };
     let found = reader.selector(0)?;

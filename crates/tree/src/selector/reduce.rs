@@ -2,8 +2,8 @@
 
 use crate::{NodeId, NodeRef, Role, States, Tree};
 
-/// Removes matches that only wrap one actionable element, are only a part of a matched control, or
-/// are labels of a matched control. The remaining matches are distinct: more than one is ambiguous.
+/// Removes matches that only wrap another match, are only a part of another match, or are labels of
+/// a matched control. The remaining matches are distinct: more than one is ambiguous.
 /// Ignores geometry.
 ///
 /// `matches` must be in document order; so is the result.

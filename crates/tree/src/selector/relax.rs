@@ -7,9 +7,9 @@ use super::{Alternative, Key, Selector, Term};
 pub enum SuggestionReason {
     /// The same developer's id.
     Id,
-    /// The same role and label.
+    /// The same role, and the same label, text or placeholder.
     RoleAndLabel,
-    /// The same label.
+    /// The same label, text or placeholder.
     Label,
 }
 
@@ -26,8 +26,8 @@ impl SuggestionReason {
 }
 
 impl Selector {
-    /// Returns selectors with fewer terms, best first: for each shared property, first within the
-    /// same containers, then anywhere.
+    /// Returns selectors made of some of the terms, best first: for each shared property, first
+    /// within the same containers, then anywhere. They lack `nth`.
     #[must_use]
     pub fn relaxed(&self) -> Vec<(SuggestionReason, Self)> {
         let mut found: Vec<(SuggestionReason, Self)> = Vec::new();

@@ -51,8 +51,8 @@ impl TextIndex {
         Self { exact: CompactText::new(tree, false), folded: None }
     }
 
-    /// Returns the smallest elements whose text matches the wanted text. Omits text inside a
-    /// control that is named by its content: the control itself matches by its name.
+    /// Returns the smallest elements whose text matches the wanted text. Omits elements inside a
+    /// control or another element named by its content that itself matches by its name.
     pub(super) fn find_holders(&mut self, tree: &Tree, wanted: &WantedText<'_>) -> HashSet<NodeId> {
         let mut found = HashSet::new();
         let compact: String = wanted.text.split_whitespace().collect();
@@ -109,7 +109,8 @@ fn common_ancestor(tree: &Tree, first: NodeId, last: NodeId) -> Option<NodeRef<'
     tree.node(first).ancestors().find(|n| n.contains(last))
 }
 
-/// Returns whether a control around an element has the wanted text as its name.
+/// Returns whether the name of an actionable element around `holder`, or of one named by its
+/// content, matches.
 fn is_part_of_control(holder: NodeRef<'_>, wanted: &WantedText<'_>) -> bool {
     std::iter::once(holder).chain(holder.ancestors()).any(|n| {
         (n.is(States::NAME_FROM_CONTENT) || n.is(States::ACTIONABLE)) && n != holder && wanted.is(n.name())

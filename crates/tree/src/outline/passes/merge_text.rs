@@ -44,8 +44,8 @@ fn crosses_block(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     is_left_behind(a, b) || is_left_behind(b, a)
 }
 
-/// Returns whether a node is an HTML flow container without a role. On other platforms, the mark on
-/// the leaf decides.
+/// Returns whether a node has an HTML tag whose content forms a block of its own. On other
+/// platforms, the mark on the leaf decides.
 fn is_block(node: NodeRef<'_>) -> bool {
     const TAGS: [&str; 13] =
         ["div", "p", "li", "dt", "dd", "section", "header", "footer", "tr", "td", "th", "pre", "address"];

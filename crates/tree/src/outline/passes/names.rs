@@ -53,15 +53,15 @@ fn has_other_content(node: NodeRef<'_>) -> bool {
     })
 }
 
-/// Returns whether the name is composed of elements that have their own lines. A tree item is named
-/// by its own text, not by its subitems.
+/// Returns whether the name contains the name of an element below. The name of a tree item contains
+/// only its own text, not its subitems.
 fn repeats_below(node: NodeRef<'_>) -> bool {
     let named = node.subtree().skip(1).filter(|n| !n.is_text() && !n.name().is_empty());
     named.into_iter().any(|n| node.name().contains(n.name()))
 }
 
-/// Returns whether the name covers all text below: it comes from there, or ARIA makes the children
-/// presentational.
+/// Returns whether the name covers all text below: it comes from there, or the role is one whose
+/// name conveys all of the content.
 fn covers_all_text(node: NodeRef<'_>) -> bool {
     node.is(States::NAME_FROM_CONTENT) || node.role().is_told_by_name()
 }

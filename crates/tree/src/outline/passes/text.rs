@@ -5,7 +5,7 @@ pub(super) fn is_same_text(text: &str, name: &str) -> bool {
     strip_label_mark(text) == strip_label_mark(name)
 }
 
-/// Returns a text without a trailing colon or asterisk, unless nothing else remains.
+/// Returns a text without trailing colons, asterisks and spaces, unless nothing else remains.
 pub(super) fn strip_label_mark(text: &str) -> &str {
     let bare = text.trim_end_matches([':', '*', ' ']);
     if bare.is_empty() { text } else { bare }
