@@ -80,9 +80,10 @@ impl From<Response> for ActAnswer {
 /// Performs an action that a person requested.
 ///
 /// # Errors
-/// Returns `NOT_YOUR_TURN` unless the person has taken the session, `STALE_REF` if the screenshot
-/// is out of date, `INVALID_ARGS` for text that is too long or a point outside the screenshot, and
-/// the errors of the commands.
+/// Returns `NOT_YOUR_TURN` for an action other than taking and releasing unless the person has
+/// taken the session, `STALE_REF` if the screenshot is out of date, `INVALID_ARGS` for text that is
+/// too long or a point outside the screenshot, and errors of reading the turn before it is taken.
+/// Errors of all other commands are in the answer.
 pub(crate) async fn perform(act: Act, board: &Board, remote: &Remote) -> Result<ActAnswer> {
     let (command, input) = match act {
         Act::Take => return take(board, remote).await,

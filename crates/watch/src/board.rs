@@ -86,7 +86,7 @@ impl Board {
         });
     }
 
-    /// Removes all log entries, because the log is a different one.
+    /// Removes all log entries, steps and frames, because the log is a different one.
     pub(crate) fn clear(&self) {
         self.change(|content, version| {
             content.log.clear(version);
@@ -137,8 +137,8 @@ impl Board {
         self.content.lock().steps.step(command).cloned()
     }
 
-    /// Returns the last tree that was stored by a command or before it; `None` for a record that is
-    /// not a command.
+    /// Returns the last tree that was stored by a command or before it; `None` if there is none, or
+    /// for a record that is not a command.
     pub(crate) fn tree_at(&self, command: u64) -> Option<StoredTree> {
         let content = self.content.lock();
         content.log.tree_at(command).filter(|_| content.log.is_command(command)).cloned()

@@ -64,11 +64,11 @@ struct TurnState {
     reserved_for: Option<String>,
 }
 
-/// The last event that was read before the page was served.
+/// The number of the last log record that was read before the page was served.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Cursor(u64);
 
-/// Reads the identity of the person and the last events.
+/// Reads the identity of the person, the last events and the turn.
 ///
 /// # Errors
 /// Returns `SESSION_NOT_FOUND` if there is no such session, and errors of the daemon.
@@ -198,7 +198,8 @@ struct Last {
 }
 
 impl Last {
-    /// Returns the frame for viewers, or `None` if nothing visible has changed.
+    /// Returns the frame for viewers, or `None` if nothing visible has changed or the picture cannot
+    /// be decoded.
     fn frame(
         &mut self,
         output: WatchFrameOutput,

@@ -20,7 +20,7 @@ const MAX_VISITS: usize = 256;
 /// The header that contains the key of a visit.
 pub(crate) const KEY_HEADER: &str = "x-watch-key";
 
-/// The site that a request comes from, according to the browser.
+/// The header in which the browser states whether a request comes from the same site.
 const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// What a visitor may do.
@@ -50,7 +50,7 @@ pub(crate) enum Refusal {
     Origin,
     /// The token is invalid or was used before.
     Token,
-    /// The request belongs to no visit.
+    /// The request belongs to no visit or lacks the key of its visit.
     Visit,
     /// The visit may only look.
     Role,

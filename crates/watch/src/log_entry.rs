@@ -25,7 +25,7 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// Returns whether the event is about members, and so possibly about the turn.
+    /// Returns whether the event is not about a command or its tree, and so possibly about the turn.
     pub(crate) fn is_about_turn(&self) -> bool {
         !matches!(self.kind.as_str(), "command_begin" | "command_end" | "snapshot")
     }
@@ -35,8 +35,9 @@ impl Event {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StoredTree {
-    /// The command that stored the tree: its record and its name.
+    /// The id of the log entry of the command that stored the tree.
     pub(crate) command: u64,
+    /// The name of that command.
     pub(crate) what: String,
     /// The time of the capture.
     pub(crate) at: String,
@@ -60,7 +61,7 @@ pub(crate) enum Outcome {
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LogEntry {
-    /// The `seq` of its first record.
+    /// The `seq` of the entry's first record.
     pub(crate) id: u64,
     pub(crate) at: String,
     pub(crate) who: String,
@@ -95,7 +96,7 @@ pub(crate) struct Log {
 }
 
 impl Log {
-    /// Adds an event, or ends the command that it belongs to.
+    /// Adds an entry for an event, or completes the entry of the command that the event belongs to.
     pub(crate) fn add(&mut self, event: &Event, version: u64) {
         match event.kind.as_str() {
             "command_end" => self.end(event, version),
@@ -214,7 +215,7 @@ fn entry(event: &Event, version: u64) -> LogEntry {
     }
 }
 
-/// Returns the content of a record about members as text.
+/// Returns the content of an event that is not about a command, as text.
 fn describe(event: &Event) -> String {
     let text = |value: &Value| match value {
         Value::String(text) => text.clone(),

@@ -47,7 +47,7 @@ pub(crate) struct Frame {
 }
 
 impl Frame {
-    /// Returns the innermost element at a point of the screenshot.
+    /// Returns the element with the smallest box around a point of the screenshot.
     pub(crate) fn at(&self, x: f64, y: f64) -> Option<&FrameBox> {
         let around = |b: &&FrameBox| x >= b.x && x < b.x + b.width && y >= b.y && y < b.y + b.height;
         let size = |b: &&FrameBox| b.width * b.height;
