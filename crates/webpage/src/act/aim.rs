@@ -183,7 +183,7 @@ async fn scroll_into_view(page: &Page, world: &World, id: u64) -> Result<(), Tab
 
 /// Moves the pointer to a point of a document. For a document in another process, the browser
 /// briefly sends input to where the document was before an ancestor scrolled. The move is therefore
-/// repeated until the document itself saw the pointer there.
+/// repeated until the document itself saw the pointer there, at most [`MOVES`] times.
 pub(crate) async fn bring_pointer(
     page: &Page,
     world: &World,

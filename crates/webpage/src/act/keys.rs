@@ -93,7 +93,8 @@ const PRINTABLE_KEYS: &[(char, char, &str, u32)] = &[
     ('\'', '"', "Quote", 222),
 ];
 
-/// Returns the characters that the US key for `c` types without and with Shift.
+/// Returns the characters that the US key for `c` types without and with Shift; `None` if no US key
+/// types `c`.
 fn shift_pair(c: char) -> Option<(char, char)> {
     if c.is_ascii_alphabetic() {
         return Some((c.to_ascii_lowercase(), c.to_ascii_uppercase()));

@@ -346,8 +346,8 @@ pub(crate) async fn scroll(
             page.tab.wait_frame(&world).await.map_err(unknown)?;
         }
     }
-    // The wheel cannot reach the scroller: none of it is in view, or another one is under the
-    // pointer.
+    // The wheel did not scroll the container: none of it is in view, another one is under the
+    // pointer, or the page handled the wheel itself.
     let scrolled: Option<ScrollAnswer> =
         page.tab.call(&world, "scrollBy", arguments).await.map_err(unknown)?;
     Ok(outcome(scrolled.ok_or_else(element_gone)?.moved))

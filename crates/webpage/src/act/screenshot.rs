@@ -20,7 +20,8 @@ const LIVE_QUALITY: u8 = 80;
 /// Takes a screenshot of the page, its viewport or one element.
 ///
 /// # Errors
-/// Returns `ELEMENT_OFFSCREEN` for an element without a box, or with one smaller than a pixel.
+/// Returns `ELEMENT_OFFSCREEN` for an element without a box, or with one smaller than a pixel; also
+/// errors of the tab.
 pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Result<ScreenshotImage> {
     let (area, clip) = match request.of {
         Some(handle) => {
@@ -57,8 +58,8 @@ pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Res
     ScreenshotImage::from_png(decode(&picture)?, area)
 }
 
-/// Begins to take a picture of the viewport, which the browser does in parallel with the following
-/// calls.
+/// Prepares a picture of the viewport. The returned future takes it, possibly in parallel with
+/// other calls.
 ///
 /// The browser draws its next frame for the picture and encodes that frame outside the page.
 /// Neither the layout of the page nor the coordinates of an input change while this happens.

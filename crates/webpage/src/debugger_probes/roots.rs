@@ -35,7 +35,8 @@ pub(super) async fn find_closed_roots(
     Ok((columns, has_hosts))
 }
 
-/// Returns whether any of these hosts has a closed root that was not known before.
+/// Makes the closed roots of these hosts available to the script. Returns whether any of them is
+/// new.
 async fn adopt_closed_roots(tab: &Tab, world: &World, hosts: &[u64]) -> Result<bool, TabError> {
     let objects = objects(tab, world, hosts).await?;
     let describe = objects.into_iter().flatten().map(|object_id| cdp::DescribeNode { object_id, depth: 0 });

@@ -8,7 +8,7 @@ use std::time::Instant;
 use stickpin_device::{Notice, RequestEnd};
 use stickpin_devtools::protocol as cdp;
 
-/// Types of requests that never delay quiet: they stay open, or no wait includes them.
+/// Types of requests that never delay quiet: they stay open, or nothing visible depends on them.
 const LONG_LIVED_TYPES: &[&str] =
     &["EventSource", "WebSocket", "Ping", "Media", "CSPViolationReport", "Prefetch", "Preflight", "Manifest"];
 
@@ -21,7 +21,8 @@ const WORKERS: usize = 50;
 /// Types of requests made by scripts. Their responses may last as long as the page.
 const BY_SCRIPT: &[&str] = &["Fetch", "XHR"];
 
-/// Records an event of the `Network` domain; `None` if the event was not understood.
+/// Records an event of the `Network` domain; `None` if the event was not understood or its request
+/// is unknown.
 pub(super) fn event(tab: &mut TabState, name: &str, params: &RawValue) -> Option<()> {
     match name {
         "requestWillBeSent" => request_began(tab, read(name, params)?),

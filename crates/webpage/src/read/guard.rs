@@ -122,7 +122,7 @@ pub(crate) async fn are_outer_guards_intact(page: &Page, target: Handle) -> Resu
 }
 
 /// Queries every other document that guards content for a target. The answer for a document that
-/// went away is `false`, because its guarded content is gone.
+/// goes away meanwhile is `false`, because its guarded content is gone.
 async fn query_outer_documents(
     page: &Page,
     target: Handle,

@@ -11,8 +11,8 @@
 //!   watches for the press ([`AnnouncedPress`]). The press also returns the state of its target
 //!   ([`OutcomeRequest`]).
 //!
-//! Such an answer is about one element and valid until the page reports any event. The caller
-//! passes it on in a ticket.
+//! Such an answer is about one element and valid for a short time, at most until the page reports
+//! an event. The caller passes it on in a ticket.
 
 use crate::agent::{AimAnswer, ArrivalAnswer};
 use crate::capture::Columns;
@@ -130,7 +130,7 @@ pub(crate) struct OutcomeRequest {
     of: Handle,
     world: World,
     reply: PendingRequest,
-    /// Whether the answer is a capture; otherwise, it states when a capture is worthwhile.
+    /// Whether the answer is a capture; otherwise, its arrival says that a capture is worthwhile.
     is_capture: bool,
 }
 
@@ -148,8 +148,8 @@ async fn small_world(page: &Page) -> Result<Option<World>, TabError> {
     only_world(page).await
 }
 
-/// Locates an element in a small page. The outer `None` means that the page is not small, the inner
-/// one that there is no such element.
+/// Locates an element in a small page. The outer `None` means that the page is not small or that
+/// its document is not the element's, the inner one that there is no such element.
 pub(crate) async fn locate_in_small_page(
     page: &mut Page,
     handle: Handle,
@@ -248,8 +248,8 @@ pub(crate) fn request_outcome_report(
     Some(OutcomeRequest { of: handle, world: world.clone(), reply: asked, is_capture: false })
 }
 
-/// Returns the target as it was when its press arrived, if that was requested and no event was
-/// reported since.
+/// Returns the target as it was when its press arrived, if that was requested a moment ago and no
+/// change was reported since.
 pub(crate) async fn read_outcome(
     page: &mut Page,
     handle: Handle,

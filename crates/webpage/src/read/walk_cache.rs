@@ -25,7 +25,7 @@ use stickpin_devtools::Reply;
 use stickpin_devtools::protocol as cdp;
 use stickpin_tree::{Handle, NodeId, SurfaceId, Tree};
 
-/// The browser's counts per session; `None` if the session is gone.
+/// The browser's counts per session; `None` if the session is gone or does not report them.
 type Counts = BTreeMap<String, Option<SessionCounts>>;
 
 /// The browser's counts in one session.
@@ -263,8 +263,8 @@ async fn read_walk<'a>(
     Ok(CurrentPage { walked: page.last_walk.as_ref(), aimed })
 }
 
-/// Requests a walk of every document and the list of listeners, which the browser prepares while
-/// the columns are read.
+/// Requests a walk of every document and, for a whole capture, the list of listeners, which the
+/// browser prepares while the columns are read.
 async fn request_walk(
     page: &mut Page,
     worlds: &[World],
