@@ -24,7 +24,7 @@ use serde_json::Value;
 use std::path::{Path, PathBuf};
 use stickpin_kernel::{Error, ErrorCode};
 
-/// The version of `call`. It increases when an older peer would misread a changed request or
+/// The version of `call`. It increases when an older program would misread a changed request or
 /// response.
 pub const PROTOCOL: u32 = 1;
 

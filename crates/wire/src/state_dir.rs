@@ -23,9 +23,11 @@ impl StateDir {
     /// Creates the state directory if it is missing, and checks that it is safe to use.
     ///
     /// # Errors
-    /// Returns `IDENTITY_DENIED`, with the path, when the directory belongs to another user, is
-    /// open to others or is a link that another user made. Returns `IO` when it cannot be created
-    /// or used, and `STORAGE_FULL` when the disk is full or its quota is used up.
+    /// Returns `IDENTITY_DENIED`, with the path, when the directory belongs to another user, has
+    /// files and is open to others, or is a link that another user made. The same holds for the
+    /// folder of a socket below `/tmp`, which must not be a link at all. Returns `IO` when a folder
+    /// cannot be created or used or the path is not UTF-8, and `STORAGE_FULL` when the disk is full
+    /// or its quota is used up.
     pub fn open(state_dir: &Path) -> Result<Self> {
         private_dir(state_dir)?;
         let state_dir =
