@@ -54,7 +54,7 @@ impl Address {
     }
 
     /// Returns a text property of the root window over a separate connection; `None` if it is
-    /// absent, empty or not UTF-8. Blocks.
+    /// absent, empty, of a type other than `STRING`, or not UTF-8. Blocks.
     ///
     /// # Errors
     /// Returns `Lost` when the display cannot be used.

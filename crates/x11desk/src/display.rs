@@ -68,8 +68,8 @@ pub(crate) struct LentKeys {
 }
 
 impl LentKeys {
-    /// How long a key keeps its assigned keysym. Apps look the keysym up when they read the event,
-    /// not when the event is sent.
+    /// How long after their last use the keys keep their assigned keysyms. Apps look a keysym up
+    /// when they read the event, not when the event is sent.
     const LENT: Duration = Duration::from_secs(1);
 
     /// Returns the time when the keys are to be restored.
@@ -232,7 +232,8 @@ impl Display {
         self.conn.get_property(false, window, property, AtomEnum::ANY, 0, MAX_PROPERTY_WORDS)
     }
 
-    /// Returns the numbers of a property; none if the property is absent or the window has gone.
+    /// Returns the numbers of a property; none if the property is absent or does not consist of
+    /// 32-bit numbers, or the window has gone.
     pub(crate) fn numbers(&self, window: WindowId, property: u32) -> X11Result<Vec<u32>> {
         Ok(numbers(self.property(window, property)?.reply()))
     }
@@ -249,7 +250,8 @@ impl Display {
     }
 }
 
-/// Returns the numbers of a property; none if the property is absent or the window has gone.
+/// Returns the numbers of a property; none if the property is absent or does not consist of 32-bit
+/// numbers, or the window has gone.
 pub(crate) fn numbers(reply: Result<GetPropertyReply, x11rb::errors::ReplyError>) -> Vec<u32> {
     reply.ok().and_then(|r| Some(r.value32()?.collect())).unwrap_or_default()
 }

@@ -26,7 +26,7 @@ pub enum KeyDelivery {
     NoSuchKey,
     /// The window is no longer on the screen; nothing was sent.
     Gone,
-    /// Another window keeps the focus; nothing was sent.
+    /// Another window, or no window in particular, keeps the focus; nothing was sent.
     Elsewhere,
     /// A client grabs the keyboard, regardless of the focus; nothing was sent.
     KeyboardGrabbed,
@@ -64,8 +64,8 @@ pub fn foreign_focus(d: &mut Display, window: WindowId) -> X11Result<Option<Wind
     Ok(windows::list_windows(d)?.into_iter().find(|other| path.contains(&other.id)))
 }
 
-/// Waits for the window manager to give the focus to a window, then returns the result of
-/// [`foreign_focus`].
+/// Waits a limited time for the window manager to give the focus to a window, then returns the
+/// result of [`foreign_focus`].
 pub fn foreign_focus_after_grab(d: &mut Display, window: WindowId) -> X11Result<Option<Window>> {
     let until = Instant::now() + RESTORE_TIMEOUT;
     loop {
@@ -76,7 +76,8 @@ pub fn foreign_focus_after_grab(d: &mut Display, window: WindowId) -> X11Result<
     }
 }
 
-/// Gives a window the focus of our own keyboard if there is one; otherwise, activates the window.
+/// Gives a window the focus of our own keyboard if there is one; otherwise, activates the window,
+/// unless it is a pop-up.
 pub fn give_keyboard(d: &mut Display, window: WindowId) -> X11Result<()> {
     if d.has_seat() {
         return seat::focus(d, window);
@@ -89,8 +90,9 @@ pub fn give_keyboard(d: &mut Display, window: WindowId) -> X11Result<()> {
 }
 
 /// Gives the focus to a window and sends it one chord, unless another window would receive the
-/// chord. `popup` states whether a pop-up of the window's process is open. Escape then closes that
-/// pop-up; other keys are not sent, because the pop-up may consume them.
+/// chord. `popup` states whether a pop-up of the window's process is open. Escape is then sent to
+/// close that pop-up, even if it grabs the keyboard. Other keys are not sent while a client grabs a
+/// keyboard, because the pop-up would consume them.
 pub fn send_chord_to_window(
     d: &mut Display,
     window: WindowId,

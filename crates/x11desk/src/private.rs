@@ -96,8 +96,8 @@ fn tools(path: Option<&OsStr>) -> Result<[PathBuf; 3]> {
 }
 
 impl PrivateDisplay {
-    /// Starts a private display in `dir` with at least this `size`, for apps with this `home`.
-    /// Leaves nothing behind when it fails or is cancelled.
+    /// Starts a private display in `dir` with at least this `size`, for apps with this `home`. When
+    /// it fails or is cancelled while programs start, it ends them and removes the folders.
     ///
     /// # Errors
     /// Returns `TOOL_MISSING` when a program is not installed or cannot be run, `BACKEND_LOST` when
@@ -244,7 +244,8 @@ impl PrivateDisplay {
         }
     }
 
-    /// Returns the last line that `name`, one of [`TOOLS`], wrote to its log, in quotes.
+    /// Returns the last line that `name`, one of [`TOOLS`], wrote to its log, in quotes, or
+    /// `nothing`.
     fn last_line(&self, name: &str) -> String {
         let log = std::fs::read(self.log_of(Path::new(name))).unwrap_or_default();
         let text = String::from_utf8_lossy(&log).into_owned();

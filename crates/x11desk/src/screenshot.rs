@@ -38,8 +38,8 @@ impl ScreenPixels {
     }
 }
 
-/// Returns the pixels of the screen that a rectangle touches; `None` when it is outside or not
-/// finite.
+/// Returns the pixels of the screen that a rectangle touches; `None` when there are none or it is
+/// not finite.
 fn pixels(area: Rect, (width, height): (u16, u16)) -> Option<(i16, i16, u16, u16)> {
     if ![area.x, area.y, area.width, area.height].iter().all(|n| n.is_finite()) {
         return None;
@@ -65,7 +65,8 @@ fn byte_of(mask: u32, order: ImageOrder) -> Option<usize> {
 /// Returns `None` when the part is outside the screen.
 ///
 /// # Errors
-/// Returns `Refused` when pixels do not have 32 bits with 8 per color.
+/// Returns `Refused` when pixels do not have 32 bits with 8 per color, and `Lost` when the
+/// connection is lost.
 pub fn take_screenshot(d: &mut Display, area: Rect) -> X11Result<Option<ScreenPixels>> {
     let Some((x, y, width, height)) = pixels(area, d.size) else { return Ok(None) };
     let places = layout(d)?;

@@ -25,8 +25,8 @@ fn owner(name: &[u8]) -> Option<WindowId> {
     u32::from_str_radix(number, 16).ok()
 }
 
-/// Returns whether the server supports several pointers. Clients have to declare their XInput
-/// version first.
+/// Returns whether the server supports several pointers. Also declares our XInput version, which
+/// every client must do before other requests.
 fn is_supported(d: &Display) -> X11Result<bool> {
     let there = d.has_extension(xinput::X11_EXTENSION_NAME)?;
     if there {
@@ -35,8 +35,8 @@ fn is_supported(d: &Display) -> X11Result<bool> {
     Ok(there)
 }
 
-/// Creates our own pointer and keyboard. If the server refuses, the connection uses those of the
-/// person.
+/// Creates our own pointer and keyboard. If the server does not support that or refuses, the
+/// connection uses those of the person.
 pub(crate) fn add_seat(d: &mut Display) -> X11Result<()> {
     if !is_supported(d)? {
         tracing::debug!("no XInput: the pointer is the person's own");

@@ -16,7 +16,7 @@ use x11rb::rust_connection::RustConnection;
 
 type Reply = Result<GetPropertyReply, ReplyError>;
 
-/// The maximum number of frames that a window manager may nest around a window.
+/// The maximum number of nested windows, from a window outward, among which its frame is searched.
 const NESTED: usize = 8;
 
 /// The ICCCM state of a minimized window (4.1.3.1).
@@ -45,8 +45,7 @@ fn is_on(desktop: Option<u32>, current: Option<u32>) -> bool {
 /// # Errors
 /// Returns `Lost` when the connection is lost.
 pub fn list_windows(d: &mut Display) -> X11Result<Vec<Window>> {
-    // All requests of a step are sent before its first reply is read, so that there are three round
-    // trips.
+    // All requests of a step are sent before its first reply is read, to save round trips.
     let a = d.atoms;
     let tops = d.conn.query_tree(d.root)?;
     let asked = [a._NET_CLIENT_LIST_STACKING, a._NET_ACTIVE_WINDOW, a._NET_CURRENT_DESKTOP];
@@ -81,7 +80,8 @@ pub fn list_windows(d: &mut Display) -> X11Result<Vec<Window>> {
     Ok(windows)
 }
 
-/// Returns the child of the root window that contains a window; `None` if the window has gone.
+/// Returns the child of the root window that contains a window; `None` if the window has gone or
+/// none of `tops` contains it.
 fn frame_of(d: &Display, window: WindowId, tops: &[WindowId]) -> Option<WindowId> {
     let mut at = window;
     for _ in 0..NESTED {
@@ -151,7 +151,7 @@ fn describe(d: &Display, frames: &[(WindowId, WindowId)], current: Option<u32>) 
 }
 
 /// Returns the processes of windows by the client part of their ids; empty if the server lacks the
-/// extension.
+/// extension or one of the windows has gone.
 fn pids(d: &Display, windows: impl Iterator<Item = WindowId>) -> HashMap<u32, u32> {
     let spec = |client| ClientIdSpec { client, mask: ClientIdMask::LOCAL_CLIENT_PID };
     let specs: Vec<ClientIdSpec> = windows.map(spec).collect();

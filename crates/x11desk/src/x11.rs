@@ -52,7 +52,8 @@ impl X11 {
     /// manager, and a little longer for a server that does not respond.
     ///
     /// # Errors
-    /// Returns `DEVICE_NOT_FOUND` when there is no such display, or it does not respond.
+    /// Returns `DEVICE_NOT_FOUND` when the display does not exist, cannot be used or does not
+    /// respond.
     pub async fn connect(address: Address, until: tokio::time::Instant) -> Result<Self> {
         let internal =
             |e: &dyn fmt::Display| Error::internal(format!("cannot run the display's thread: {e}"));

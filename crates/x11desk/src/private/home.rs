@@ -47,7 +47,7 @@ impl Home {
         Self { path: Some(path), xdg: Xdg::BelowHome, temporary: false }
     }
 
-    /// Returns a home in the folder of a session, which is removed with the session.
+    /// Returns a home below the folder of a session; the home is removed with the session.
     #[must_use]
     pub fn temporary(dir: &Path) -> Self {
         Self { temporary: true, ..Self::profile(dir.join("home")) }
