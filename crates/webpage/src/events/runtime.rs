@@ -79,8 +79,8 @@ pub(super) fn event(
     Some(())
 }
 
-/// Returns a value of the page as text: strings verbatim, other plain values as JSON, and errors and
-/// other objects as the first line of their description.
+/// Returns a value of the page as text: strings verbatim, other plain values as JSON, and errors
+/// and other objects as the first line of their description.
 fn text_of(object: &cdp::RemoteObject) -> String {
     if let Some(value) = &object.value {
         return serde_json::from_str::<String>(value.get()).unwrap_or_else(|_| value.get().to_owned());

@@ -96,7 +96,7 @@ impl Page {
     /// Returns the document and the id of an element; `None` when its document is gone.
     ///
     /// # Errors
-    /// Returns `BACKEND_LOST` when the tab is gone.
+    /// Returns the errors of [`Tab::read`].
     pub fn element(&self, handle: Handle) -> Result<Option<DocumentElement>> {
         Ok(self.tab.world(handle.scope)?.map(|world| DocumentElement { world, id: handle.id }))
     }
@@ -126,7 +126,7 @@ impl Page {
     /// `COMMIT_TIMEOUT`.
     ///
     /// # Errors
-    /// Returns `BACKEND_LOST` when the tab is gone.
+    /// Returns the errors of [`Tab::read`].
     pub async fn commit(&self, target: Option<Handle>) -> Result<()> {
         let is_leaving = |tab: &TabState| tab.is_leaving(target.map(|h| h.scope));
         if !self.tab.read(is_leaving)? {

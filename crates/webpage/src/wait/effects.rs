@@ -25,7 +25,7 @@ const MAX_REQUEST_NOTICES: usize = 3;
 /// Waits for the first effect of an action, then until the effects in progress are over.
 ///
 /// # Errors
-/// Returns `BACKEND_LOST` when the browser or its last tab is gone.
+/// Returns the errors of [`Tab::read`](crate::tab::Tab::read), or of a tab that cannot be set up.
 pub async fn wait_for_effects(page: &mut Page, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
     let (reported, action_began) = (page.changes_reported, page.action_began);
     let arrivals = page.tab.read(|tab| tab.arrivals)?;
@@ -93,7 +93,7 @@ async fn report_changes_at_once(
 /// Waits for any event since the last call. Returns whether one came.
 ///
 /// # Errors
-/// Returns `BACKEND_LOST` when the browser or its last tab is gone.
+/// Returns the errors of [`Tab::read`](crate::tab::Tab::read).
 pub async fn wait_for_event(page: &mut Page, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
     tokio::task::yield_now().await;
     let last_version = page.last_event_reported;
@@ -112,7 +112,7 @@ pub async fn wait_for_event(page: &mut Page, wait: Duration, cancel: &Cancellati
 /// Returns the requests since the action began, and those that were pending then.
 ///
 /// # Errors
-/// Returns `BACKEND_LOST` when the browser or its last tab is gone.
+/// Returns the errors of [`Tab::read`](crate::tab::Tab::read).
 pub fn requests_since_action(page: &Page) -> Result<Vec<NetworkRequest>> {
     let action_began = page.action_began;
     page.tab.read(|tab| {
