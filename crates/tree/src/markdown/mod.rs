@@ -157,7 +157,7 @@ impl Markdown {
     }
 
     /// Renders a range of lines with the list of their links in at most `max_bytes` bytes. A note
-    /// states what was omitted.
+    /// states what was omitted; if no line fits, it remains even if it is longer.
     #[must_use]
     pub fn text(&self, lines: Range<usize>, max_bytes: usize) -> Excerpt {
         let rows = trim_blank(&self.rows[lines]);
@@ -189,7 +189,8 @@ impl Markdown {
         Excerpt { text, missing: rows.len() - fits }
     }
 
-    /// Renders the headings of a range of lines in at most `max_bytes` bytes.
+    /// Renders the headings of a range of lines in at most `max_bytes` bytes. A note states how many
+    /// were omitted; if no heading fits, it remains even if it is longer.
     #[must_use]
     pub fn outline(&self, lines: Range<usize>, max_bytes: usize) -> Excerpt {
         let headings: Vec<&Heading> = self.headings(lines).collect();

@@ -11,9 +11,9 @@ use std::borrow::Cow;
 pub type CssAnswers<'a> = dyn Fn(&str, NodeId) -> bool + 'a;
 
 impl Selector {
-    /// Returns the matches of the first alternative that has any, in document order. Text leaves
-    /// match only with `role=text`; otherwise, the element that shows the text does. `css=` terms
-    /// match nothing; see [`Selector::css`].
+    /// Returns the matches of the first alternative that has any, in document order. Documents
+    /// match only with `role=document`, and text leaves only with `role=text`; otherwise, the
+    /// element that shows the text does. `css=` terms match nothing; see [`Selector::css`].
     #[must_use]
     pub fn matches(&self, tree: &Tree) -> Vec<NodeId> {
         self.matches_with(tree, &|_, _| false)

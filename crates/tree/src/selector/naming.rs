@@ -13,9 +13,10 @@ impl Selector {
     /// Returns the strongest selector that matches only this element.
     ///
     /// In order of preference: the developer's id; the role with the name, placeholder or link
-    /// target, each alone or within what identifies the row or a container; the role alone. An id
-    /// comes with the next best selector as an alternative. `None` if nothing distinguishes the
-    /// element; `nth` is never used, because another order would select another element.
+    /// target, each alone, then within what identifies the row or a container; the role, first
+    /// within such a context, then alone. An id comes with the next best selector as an
+    /// alternative. `None` if nothing distinguishes the element; `nth` is never used, because
+    /// another order would select another element.
     #[must_use]
     pub fn unique_for(records: &Records<'_>, node: NodeId) -> Option<Self> {
         let tree = records.tree();
