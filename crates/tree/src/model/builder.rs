@@ -18,7 +18,7 @@ pub struct NodeSpec<'a> {
     pub tag: &'a str,
     /// The states.
     pub states: States,
-    /// The level of a heading or tree item; 0 for none.
+    /// The level of a heading, list item, tree item or row; 0 for none.
     pub level: u8,
     /// The id in the node's handle, within the scope of its document; 0 for none.
     pub id: u64,

@@ -159,11 +159,11 @@ pub enum Attr {
     RowIndex,
     /// The target of a link: path and query, with the origin if it differs.
     Href,
-    /// White-space-separated ids of what this element controls, or owns while it is expanded.
+    /// White-space-separated ids of what this element controls or owns, while it is expanded.
     Controls,
     /// White-space-separated ids of what labels a popup.
     LabelledBy,
-    /// The class attribute of elements without a role, cut at 80 bytes. Reveals repeated
+    /// The class attribute of elements without a role, cut after 80 characters. Reveals repeated
     /// structures.
     Class,
     /// The placeholder of a text field.
@@ -172,7 +172,7 @@ pub enum Attr {
     Description,
     /// `aria-current`, unless it is false.
     Current,
-    /// The kind of a live region: `polite`, `assertive`, or the role that implies it.
+    /// The kind of a live region: `polite` or `assertive`, also if only its role implies it.
     Live,
     /// `aria-valuetext`, or the unit in which a value is shown.
     ValueText,
@@ -192,7 +192,7 @@ pub enum Attr {
     /// A fingerprint of the values and labels of a native list's options, if a value differs from
     /// its label.
     Options,
-    /// The text of the item that `aria-activedescendant` refers to.
+    /// The text of the item that `aria-activedescendant` refers to, or its id if it has no text.
     ActiveDescendant,
     /// Marks the chosen item of a list whose role has no state for it: `true` if ARIA attributes
     /// mark it, otherwise the word in its class (`active`, `selected`, `sel`, `current`).

@@ -238,7 +238,7 @@ impl<'t> NodeRef<'t> {
         self.states().contains(states)
     }
 
-    /// Returns the level of a heading or tree item; 0 if there is none.
+    /// Returns the level of a heading, list item, tree item or row; 0 if there is none.
     #[must_use]
     pub fn level(self) -> u8 {
         self.node().level

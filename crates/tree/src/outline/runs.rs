@@ -1,4 +1,4 @@
-//! Cuts runs of similar siblings: a thousand rows are no more informative than twenty-five.
+//! Cuts runs of siblings of one kind: a thousand rows are no more informative than twenty-five.
 
 use super::draft::{Draft, Fate};
 use crate::{Attr, NodeId, NodeRef, Role};
@@ -79,7 +79,7 @@ fn scope_of(parent: NodeRef<'_>) -> Option<NodeRef<'_>> {
     })
 }
 
-/// Returns the properties by which siblings are similar.
+/// Returns the properties that the siblings of a run have in common.
 fn similarity_key(node: NodeRef<'_>) -> (Role, &str, &str) {
     // Elements without a role are distinguished by the first word of their class: `row odd`, `row
     // even`.
