@@ -197,7 +197,7 @@ pub struct TabState {
     pub(crate) pointer: Option<((f64, f64), u64)>,
     /// URLs of scripts that run as workers: no event reports the end of their requests.
     pub(crate) workers: VecDeque<String>,
-    /// The last report of a guarded press; see [`agent`](crate::agent).
+    /// The last report of a press for which a document watched; see [`agent`](crate::agent).
     pub verdict: Option<crate::agent::PressVerdict>,
     /// The kind of element that received a press and renders its own content (such as `canvas`),
     /// until notices are taken.

@@ -19,7 +19,7 @@ pub(crate) enum Signal {
     Changed(u64),
     /// Text appeared in a live region or toast.
     LiveText(String),
-    /// A guarded press arrived. The signal outlives the document that sent it.
+    /// A press for which the document watched arrived. The signal outlives the document.
     Press(PressVerdict),
 }
 
@@ -100,7 +100,7 @@ pub struct PressVerdict {
     pub(crate) landed: String,
     /// A description of the element that received the press instead, or would have received it.
     pub(crate) what: String,
-    /// Whether the page saw no part of the press.
+    /// Whether the press was stopped before the page saw any part of it.
     pub(crate) stopped: bool,
     /// Whether the verdict is final.
     pub(crate) complete: bool,
