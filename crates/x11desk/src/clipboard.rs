@@ -96,7 +96,8 @@ fn take(d: &Display, place: Atom) -> X11Result<(Atom, Vec<u8>)> {
     Ok((value.type_, value.value))
 }
 
-/// Puts a text on the clipboard, where it stays while the session lives.
+/// Puts a text on the clipboard, where it stays while the session lives, unless another window
+/// takes the clipboard.
 ///
 /// # Errors
 /// Returns `Unsupported` when the text does not fit into one request, or another window keeps the

@@ -1,4 +1,4 @@
-//! The keyboard mapping: which key produces a character. Pure.
+//! The keyboard mapping: which key produces a character. Does no I/O.
 
 /// The value that stands for no keysym.
 pub(super) const NO_SYMBOL: u32 = 0;

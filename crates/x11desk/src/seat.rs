@@ -75,7 +75,7 @@ pub(crate) fn masters(d: &Display) -> X11Result<Vec<(DeviceId, DeviceType, Windo
     Ok(masters.filter_map(|d| Some((d.deviceid, d.type_, owner(&d.name)?))).collect())
 }
 
-/// Removes the pointers of processes that have ended.
+/// Removes the pointers of stickpin processes that have ended.
 pub(crate) fn remove_leftovers(d: &Display) -> X11Result<()> {
     if !is_supported(d)? {
         return Ok(());
