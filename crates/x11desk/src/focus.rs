@@ -26,7 +26,7 @@ pub enum KeyDelivery {
     NoSuchKey,
     /// The window is no longer on the screen; nothing was sent.
     Gone,
-    /// Another window, or no window in particular, keeps the focus; nothing was sent.
+    /// The focus stays on another window or on no window in particular; nothing was sent.
     Elsewhere,
     /// A client grabs the keyboard, regardless of the focus; nothing was sent.
     KeyboardGrabbed,

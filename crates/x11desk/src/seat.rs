@@ -26,7 +26,7 @@ fn owner(name: &[u8]) -> Option<WindowId> {
 }
 
 /// Returns whether the server supports several pointers. Also declares our XInput version, which
-/// every client must do before other requests.
+/// every client must do before other requests of the extension.
 fn is_supported(d: &Display) -> X11Result<bool> {
     let there = d.has_extension(xinput::X11_EXTENSION_NAME)?;
     if there {

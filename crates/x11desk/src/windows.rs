@@ -16,7 +16,7 @@ use x11rb::rust_connection::RustConnection;
 
 type Reply = Result<GetPropertyReply, ReplyError>;
 
-/// The maximum number of nested windows, from a window outward, among which its frame is searched.
+/// The maximum number of windows, from a window outward, that are searched for its frame.
 const NESTED: usize = 8;
 
 /// The ICCCM state of a minimized window (4.1.3.1).

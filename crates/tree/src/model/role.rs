@@ -110,7 +110,7 @@ kinds! {
     pub(crate) is_markup { Strong Emphasis Mark Subscript Superscript Time Insertion Deletion Suggestion }
 
     /// Returns whether the name of elements of this role conveys all of their content: links, and
-    /// roles whose children are presentational (ARIA 1.2, 5.2.8).
+    /// most roles whose children are presentational (ARIA 1.2, 5.2.8).
     pub(crate) is_told_by_name {
         Button Link Checkbox Image MenuItemCheckbox MenuItemRadio Meter ProgressBar Radio Slider Switch Tab
     }

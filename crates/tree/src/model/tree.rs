@@ -214,7 +214,7 @@ impl<'t> NodeRef<'t> {
     }
 
     /// Returns the platform's own name for the kind of element: an HTML tag, an AT-SPI role, a
-    /// class name. Empty for text leaves and pushed documents.
+    /// class name. Empty for text leaves and for the documents in [`Tree::documents`].
     #[must_use]
     pub fn tag(self) -> &'t str {
         self.tree.strings.get(self.node().tag)

@@ -211,11 +211,11 @@ const fn is_pressed_as_whole(role: Role) -> bool {
 
 /// Makes rows that listen for clicks actionable.
 ///
-/// Marks the outermost listening row if elements of its role are pressed as a whole. A row without
-/// a role is marked unless it contains pressable elements or much other content, because it then
-/// listens on their behalf. A picture or a row without a role inside a pressable row is marked too
-/// if the latter is not a control and has other content or only a hand cursor. Examples are an icon
-/// in a row and the two halves of a bar with a hand cursor.
+/// Marks the outermost listening row if elements of its role are pressed as a whole. If the row has
+/// no role, it is marked unless it contains pressable elements or much other content, because it
+/// then listens on their behalf. Listening pictures and rows without a role are treated in the same
+/// way inside a pressable row that is not a control and has other content or only a hand cursor.
+/// Examples are an icon in a row and the two halves of a bar with a hand cursor.
 pub(super) fn mark(columns: &mut Columns, listening: &HashSet<u64>) {
     if listening.is_empty() {
         return;

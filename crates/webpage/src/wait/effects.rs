@@ -25,7 +25,8 @@ const MAX_REQUEST_NOTICES: usize = 3;
 /// Waits for the first effect of an action, then until the effects in progress are over.
 ///
 /// # Errors
-/// Returns the errors of [`Tab::read`](crate::tab::Tab::read), or of a tab that cannot be set up.
+/// Returns the errors of [`Tab::read`](crate::tab::Tab::read), or `INTERNAL` when the tab could not
+/// be set up.
 pub async fn wait_for_effects(page: &mut Page, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
     let (reported, action_began) = (page.changes_reported, page.action_began);
     let arrivals = page.tab.read(|tab| tab.arrivals)?;
