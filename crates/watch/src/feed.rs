@@ -198,8 +198,8 @@ struct Last {
 }
 
 impl Last {
-    /// Returns the frame for viewers, or `None` if nothing visible has changed or the picture cannot
-    /// be decoded.
+    /// Returns the frame for viewers, or `None` if nothing visible has changed or the picture
+    /// cannot be decoded.
     fn frame(
         &mut self,
         output: WatchFrameOutput,

@@ -25,7 +25,8 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// Returns whether the event is not about a command or its tree, and so possibly about the turn.
+    /// Returns whether the event is not about a command or its tree, and so possibly about the
+    /// turn.
     pub(crate) fn is_about_turn(&self) -> bool {
         !matches!(self.kind.as_str(), "command_begin" | "command_end" | "snapshot")
     }

@@ -189,8 +189,8 @@ impl Markdown {
         Excerpt { text, missing: rows.len() - fits }
     }
 
-    /// Renders the headings of a range of lines in at most `max_bytes` bytes. A note states how many
-    /// were omitted; if no heading fits, it remains even if it is longer.
+    /// Renders the headings of a range of lines in at most `max_bytes` bytes. A note states how
+    /// many were omitted; if no heading fits, it remains even if it is longer.
     #[must_use]
     pub fn outline(&self, lines: Range<usize>, max_bytes: usize) -> Excerpt {
         let headings: Vec<&Heading> = self.headings(lines).collect();

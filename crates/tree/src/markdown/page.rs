@@ -171,8 +171,8 @@ impl<'t> PageWriter<'t> {
         self.paragraph(line);
     }
 
-    /// Writes the name of a group or another titled container, unless one of its first 50 descendants
-    /// repeats it.
+    /// Writes the name of a group or another titled container, unless one of its first 50
+    /// descendants repeats it.
     fn title(&mut self, node: NodeRef<'t>) {
         if !node.role().is_titled() || node.name().is_empty() {
             return;

@@ -50,8 +50,8 @@ pub fn escape(s: &str, max_chars: usize) -> String {
 pub const MAX_URL: usize = 300;
 
 /// Returns a URL as one word, cut after [`MAX_URL`] characters. Double quotes and ordinary white
-/// space are percent-encoded; unsafe characters, such as line breaks, are escaped. Used for the line
-/// that shows the location of an app; within a sentence, use [`quote_url`].
+/// space are percent-encoded; unsafe characters, such as line breaks, are escaped. Used for the
+/// line that shows the location of an app; within a sentence, use [`quote_url`].
 ///
 /// ```
 /// use stickpin_tree::bare_url;

@@ -127,7 +127,8 @@ kinds! {
         ListItem Cell GridCell Group Region Figure Article Definition Term Blockquote Caption Note
     }
 
-    /// Returns whether elements of this role mean nothing when they have neither a name nor content.
+    /// Returns whether elements of this role mean nothing when they have neither a name nor
+    /// content.
     pub(crate) is_hollow { Paragraph Group Region ListItem Figure Generic Note }
 
     /// Returns whether the name of elements of this role becomes a title above their content,

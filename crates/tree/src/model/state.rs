@@ -65,8 +65,8 @@ bitflags! {
         const EDIT_HOST = 1 << 27;
         /// Is a `<time>` element or similar.
         const TIME = 1 << 28;
-        /// Is a text leaf of a block-like parent: an outline must not join it with texts outside that
-        /// parent.
+        /// Is a text leaf of a block-like parent: an outline must not join it with texts outside
+        /// that parent.
         const BLOCK = 1 << 29;
         /// Has a value that was cut in the capture; the device has the rest.
         const CLIPPED = 1 << 30;
