@@ -58,7 +58,7 @@ impl Frame {
 /// The steps whose screenshot changed when a frame was added.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct AddedFrame {
-    /// The step that the frame shows.
+    /// The step that the frame shows, if the frame has a screenshot.
     pub(crate) step: Option<u64>,
     /// The steps whose screenshot was dropped for the new one.
     pub(crate) dropped: Vec<u64>,

@@ -23,7 +23,8 @@ pub enum CaptureError {
     /// The answer is not JSON of the expected shape.
     #[error("stickpin's script in the page returned an invalid capture: {0}")]
     Json(#[from] serde_json::Error),
-    /// An index is out of range, or columns differ in length.
+    /// The answer contradicts itself or the format, for example with an index out of range, columns
+    /// of different lengths or an unknown role.
     #[error("stickpin's script in the page returned an inconsistent capture: {0}")]
     Corrupt(&'static str),
     /// The rows do not form a tree.
@@ -31,7 +32,7 @@ pub enum CaptureError {
     Tree(#[from] TreeError),
 }
 
-/// One document's capture, with the context that only the device knows.
+/// One document's capture, with what only the device knows about the document.
 #[derive(Debug)]
 pub struct DocumentCapture {
     /// The answer of the document's script.

@@ -76,8 +76,8 @@ impl StateDir {
     }
 }
 
-/// Creates a folder where every user may create one, or checks that the existing one is private.
-/// Another user may have put a link there first, so no link is followed.
+/// Creates a folder in one that every user may write to, or checks that the existing folder is
+/// private. Another user may have put a link there first, so no link is followed.
 fn unlinked_dir(dir: &Path) -> Result<()> {
     match fs::symlink_metadata(dir) {
         Ok(found) if found.is_symlink() => Err(link_error(dir, &found)),

@@ -223,7 +223,7 @@ impl Display {
         Ok(self.conn.sync()?)
     }
 
-    /// Asks for a property of a window, of any type.
+    /// Requests a property of any type from a window.
     pub(crate) fn property(
         &self,
         window: WindowId,

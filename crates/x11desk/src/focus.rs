@@ -20,7 +20,7 @@ const NESTED: usize = 32;
 /// The result of sending keys to one window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyDelivery {
-    /// The window received them.
+    /// The window received the keys.
     Delivered,
     /// The name is unknown, or no key produces it and no key is spare; nothing was sent.
     NoSuchKey,

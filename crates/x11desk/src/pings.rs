@@ -1,4 +1,4 @@
-//! Pings of windows (EWMH, `_NET_WM_PING`): the reply shows that the app has read its earlier
+//! Pings windows (EWMH, `_NET_WM_PING`): the reply shows that the app has read its earlier
 //! input.
 
 use crate::display::Display;

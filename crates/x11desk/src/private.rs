@@ -122,7 +122,7 @@ impl PrivateDisplay {
         }
     }
 
-    /// Creates the folders, the short link to them and the cookie.
+    /// Creates the folders, the short link to them, the cookie and the record.
     fn prepare(dir: &Path, home: Home) -> Result<Self> {
         let link = short_link(dir)?;
         let own = dir.join("r");

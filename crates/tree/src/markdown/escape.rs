@@ -70,7 +70,8 @@ pub(super) fn code_span(text: &str) -> String {
     format!("{fence}{pad}{escaped}{pad}{fence}")
 }
 
-/// Returns the fence of a code block.
+/// Returns a fence for a code block that contains this text: at least three backticks, and more
+/// than any run of them in the text.
 pub(super) fn fence(text: &str) -> String {
     "`".repeat(longest_run(text, '`').max(2) + 1)
 }

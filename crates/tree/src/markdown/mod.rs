@@ -68,7 +68,7 @@ pub struct Excerpt {
 /// The maximum number of headings that an error lists.
 const MAX_LISTED_HEADINGS: usize = 5;
 
-/// The minimum number of bytes for which the beginning of a line is worth showing.
+/// The minimum space, in bytes, for which the beginning of a line that does not fit is shown.
 const MIN_BEGINNING_BYTES: usize = 200;
 
 impl MarkdownLine {

@@ -90,7 +90,7 @@ impl Rect {
         (self.x + self.width / 2.0, self.y + self.height / 2.0)
     }
 
-    /// Returns whether a point is inside.
+    /// Returns whether a point is inside or on the left or top edge.
     #[must_use]
     pub fn contains(self, x: f64, y: f64) -> bool {
         x >= self.x && x < self.x + self.width && y >= self.y && y < self.y + self.height

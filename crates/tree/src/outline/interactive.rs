@@ -2,7 +2,7 @@
 //!
 //! - Actionable elements, even while disabled.
 //! - Headings, for orientation.
-//! - Messages (alert, status, tooltip) and dialogs, with their text if it is short.
+//! - Messages (alert, status, tooltip) and dialogs, with their texts if these are few.
 //! - Named groups of fields, because radio buttons are called "Yes" and "No".
 //! - Frames and apps.
 //! - Drawing surfaces and media, which are acted on by coordinates.

@@ -74,8 +74,8 @@ impl Columns {
     /// Parses the script's answer.
     ///
     /// # Errors
-    /// Returns an error when the answer is not a capture, columns differ in length, or an index is
-    /// out of range.
+    /// Returns an error when the answer is not a capture in the current format, columns differ in
+    /// length, or an index is out of range.
     pub fn parse(json: &str) -> Result<Self, CaptureError> {
         let mut wire: WireColumns = serde_json::from_str(&well_formed(json))?;
         if wire.v != FORMAT {
@@ -141,7 +141,7 @@ impl Columns {
         self.self_descriptions.insert(row, description);
     }
 
-    /// Makes a row actionable. With `clickable`, also sets its role.
+    /// Makes a row actionable. With `clickable`, also gives it that role.
     pub(crate) fn press(&mut self, row: usize, clickable: bool) {
         self.states[row] |= States::ACTIONABLE.bits();
         if clickable {
