@@ -6,8 +6,8 @@ pub const MAX_SESSION_NAME: usize = 64;
 /// Words that have a special meaning in place of a session name.
 pub const RESERVED_SESSION_NAMES: &[&str] = &["all", "any", "next", "room", "self"];
 
-/// Returns whether `name` can name a session: up to 64 of `a-z`, `0-9`, `-`, `_` and single dots,
-/// beginning with a letter or digit, and not a reserved word.
+/// Returns whether `name` can name a session: up to 64 characters of `a-z`, `0-9`, `-`, `_` and
+/// single dots, beginning with a letter or digit, and not a reserved word.
 #[must_use]
 pub fn is_session_name(name: &str) -> bool {
     let small = |b: u8| b.is_ascii_lowercase() || b.is_ascii_digit();

@@ -1,7 +1,7 @@
 //! Ref numbers, reserved in blocks before they are used.
 //!
-//! Numbers continue across the lifetimes of a session name, so a ref from before a crash is *never
-//! issued* rather than a ref to another element. A block is reserved (on disk, by the daemon's
+//! Numbers continue across the lifetimes of a session name, so a ref from before a crash counts as
+//! *never issued* and does not name another element. A block is reserved (on disk, by the daemon's
 //! source) before its first number is issued. A clean close returns the rest; a crash skips it.
 
 use std::fmt;
@@ -36,14 +36,14 @@ pub trait NumberSource: fmt::Debug + Send {
 #[non_exhaustive]
 pub enum NumberError {
     /// All 4,294,967,295 numbers of this session name are used up.
-    #[error("the session name has used up its ref numbers")]
+    #[error("all ref numbers of this session name are used up")]
     Exhausted,
     /// The reservation could not be recorded.
     #[error("ref numbers could not be reserved: {message}")]
     Storage {
         /// The storage error, with the path.
         message: String,
-        /// Whether the disk is full.
+        /// Whether the disk is full or its quota is used up.
         full: bool,
     },
 }
@@ -109,7 +109,7 @@ impl Numbers {
         let have: u32 = self.free.iter().map(|r| r.end - r.start).sum();
         let Some(missing) = count.checked_sub(have).filter(|&m| m > 0) else { return Ok(()) };
         let more = self.source.reserve(missing)?;
-        // Guards against a source that reserves 0 or too few numbers.
+        // Guards against a source that reserves the number 0 or too few numbers.
         if more.start == 0 || more.len() < missing as usize {
             return Err(NumberError::Exhausted);
         }
@@ -138,7 +138,7 @@ impl Numbers {
         self.minted.iter().any(|r| r.contains(&r#ref.get()))
     }
 
-    /// Gives the numbers that were not issued back to the source.
+    /// Gives the last range of numbers that were not issued back to the source.
     pub(crate) fn close(&mut self) {
         if let Some(last) = self.free.pop() {
             self.source.give_back(last.start);

@@ -19,8 +19,8 @@ pub struct BaseTree {
 
 impl Session {
     /// Returns the tree from which a diff for this client starts: generation `since` (sent by
-    /// clients that pin), otherwise the client's last full read or renewal. `None` if that tree is
-    /// no longer kept; a diff from another tree renews nothing.
+    /// clients that pin), otherwise the client's last full read or renewal. `None` if there is no
+    /// such tree or it is no longer kept; a diff from another tree renews nothing.
     #[must_use]
     pub fn base(&self, client: &ClientId, since: Option<Generation>) -> Option<BaseTree> {
         let generation = since.or_else(|| self.clients.base(client))?;
@@ -52,7 +52,8 @@ impl Session {
     }
 
     /// Returns the newest tree for which this client was informed of the effects of its actions, if
-    /// later than its base. A diff from that tree renews nothing.
+    /// that tree is later than `since` or, without `since`, than the client's base. A diff from
+    /// that tree renews nothing.
     #[must_use]
     pub fn effects_base(&self, client: &ClientId, since: Option<Generation>) -> Option<BaseTree> {
         let told = self.clients.effects_shown(client)?;

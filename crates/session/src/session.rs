@@ -130,8 +130,8 @@ impl Session {
         self.ladder
     }
 
-    /// Returns the handles that a capture should look for: those of elements with refs that may now
-    /// be hidden.
+    /// Returns the handles of the elements with refs on the current surface that are not gone. A
+    /// capture should look for them, because the elements may now be hidden.
     #[must_use]
     pub fn watched_handles(&self) -> Vec<Handle> {
         let surface = self.tree().map(|t| t.surface());

@@ -49,7 +49,7 @@ pub enum ContextPolicy {
 
 /// A word that does not name a [`Ladder`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("`{0}` is neither warn nor enforce")]
+#[error("`{0}` is neither `warn` nor `enforce`")]
 pub struct UnknownLadder(pub String);
 
 /// The standing of a ref that resolves.
@@ -87,8 +87,8 @@ pub enum EndReason {
     Elsewhere,
     /// The ref ended so long ago that its meaning was forgotten.
     Forgotten,
-    /// The element is not proven to be the one that was issued (`enforce`), or the capture was
-    /// truncated before reaching the element.
+    /// The element is not proven to be the one that the ref was issued for (`enforce`), or the
+    /// capture was truncated before reaching the element.
     Unproven,
 }
 

@@ -38,8 +38,9 @@ pub fn summarize(input: &Map<String, Value>, redactor: &dyn Redactor) -> String 
     out
 }
 
-/// Summarizes the input of a call that is not parsed yet. Anything but a JSON object is shown
-/// verbatim, truncated to 80 characters and without anything after the name of a secret.
+/// Summarizes the input of a call that is not parsed yet. Anything but a JSON object is shown as
+/// text, truncated to 80 characters, without anything after the name of a secret and with known
+/// secrets masked.
 #[must_use]
 pub fn summarize_text(input: &str, redactor: &dyn Redactor) -> String {
     if let Ok(input) = serde_json::from_str(input) {
@@ -79,7 +80,7 @@ fn shown_value(name: &str, value: &Value, redactor: &dyn Redactor) -> String {
     }
 }
 
-/// Returns a text escaped and in quotes, with at most `most` characters within the quotes.
+/// Returns a text escaped and in quotes, with at most `most` characters and `…` within the quotes.
 fn quoted(text: &str, most: usize) -> String {
     let (mut out, mut length) = (String::from('"'), 0);
     for c in text.chars() {
@@ -96,8 +97,8 @@ fn quoted(text: &str, most: usize) -> String {
     out
 }
 
-/// Returns JSON, or a part of it, as one line of at most `most` characters. A truncated string is
-/// closed after `…`.
+/// Returns JSON, or a part of it, as one line of at most `most` characters, not counting `…`. A
+/// truncated string is closed after `…`.
 fn shown_json(json: &str, most: usize) -> String {
     let (mut out, mut length) = (String::new(), 0);
     let (mut in_string, mut escaped) = (false, false);

@@ -91,7 +91,8 @@ impl Tickers {
         }
     }
 
-    /// Returns whether a change is between two states between which its text is known to alternate.
+    /// Returns whether a change leads from one known state of a text to another, and the text is
+    /// known to return to earlier states.
     pub(crate) fn is_known_state(&self, change: &ContextChange) -> bool {
         let known = self.states.get(&change.key).filter(|states| states.came_back);
         let said = |text: &str| known.is_some_and(|states| states.named.contains(&words_of(text)));

@@ -17,7 +17,7 @@ pub struct Timestamp(u64);
 
 /// The error for a text that is not a timestamp of the form `2026-01-31T09:08:07.006Z`.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("not a timestamp such as 2026-01-31T09:08:07.006Z")]
+#[error("not a timestamp of the form `2026-01-31T09:08:07.006Z`")]
 pub struct InvalidTimestamp;
 
 impl Timestamp {

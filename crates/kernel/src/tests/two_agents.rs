@@ -240,7 +240,7 @@ async fn denials_outlive_the_lifetime_in_which_they_were_set() {
         assert_eq!(code, "SCOPE_DENIED");
         let e = refused.error.expect("an error");
         assert_eq!((&e.details["rule"], &e.details["deniedBy"]), (&json!("act:*"), &json!("mine")));
-        assert!(e.message.contains("session `mine` denies act:*"), "{e}");
+        assert!(e.message.contains("session `mine` denies `act:*"), "{e}");
         assert!(!ada.log().iter().skip(log.len()).any(|call| call.contains("press")), "{:?}", ada.log());
         ada.ok("close", json!({})).await;
         ada.ok("open", json!({ "what": "fake:/" })).await;

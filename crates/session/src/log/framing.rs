@@ -18,7 +18,7 @@ const PREFIX: usize = BEFORE.len() + DIGITS + AFTER.len();
 
 /// The error for a record that is longer than [`MAX_RECORD`].
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("a record has {bytes} bytes, more than {MAX_RECORD}")]
+#[error("a log record would have {bytes} bytes, more than the maximum of {MAX_RECORD}")]
 pub struct RecordTooLarge {
     /// The size of the record in bytes.
     pub bytes: usize,
@@ -31,7 +31,7 @@ pub enum LineFault {
     #[error("the checksum does not match")]
     Checksum,
     /// The line was written by a newer or older program.
-    #[error("version {0} of the record is not supported")]
+    #[error("record format version {0} is not supported")]
     Version(u64),
     /// The bytes are unchanged but are not a record of this version.
     #[error("{0}")]

@@ -135,8 +135,7 @@ macro_rules! kinds {
             }
 
             /// Returns whether the record may be written when the disk is nearly full. True for
-            /// records that end, give back or repair something; false for those that begin
-            /// something.
+            /// most records that end, give back or repair something; false for all others.
             #[must_use]
             pub const fn ends_something(&self) -> bool {
                 match self { $(Kind::$name(_) => ends!($effect),)* }
@@ -145,8 +144,8 @@ macro_rules! kinds {
     };
 }
 
-// The variant with its body, its name and group, whether it ends something, and whether it has the
-// turn after it.
+// The variant with its body, its name and group, whether it ends something, and whether its body
+// contains the turn after the record.
 kinds! {
     SegmentStart(Box<SegmentStart>) = "segment_start", Segment, other, turn;
     SegmentEnd(SegmentEnd) = "segment_end", Segment, ends;

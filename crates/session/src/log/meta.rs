@@ -137,7 +137,7 @@ pub struct SessionMeta {
     pub last_command: Option<CommandId>,
     /// The generation of the last tree in the log.
     pub last_snapshot_generation: Option<u64>,
-    /// The blob of that tree.
+    /// The blob of the last tree in the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_snapshot_blob: Option<BlobId>,
     /// When the session was first opened.

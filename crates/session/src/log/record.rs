@@ -99,7 +99,7 @@ impl<'a> Written<'a> {
 fn entry<'de, A: MapAccess<'de>, T: Deserialize<'de>>(map: &mut A, key: &'static str) -> Result<T, A::Error> {
     match map.next_key::<&str>()? {
         Some(found) if found == key => map.next_value(),
-        Some(found) => Err(de::Error::custom(format_args!("expected `{key}`, found `{found}`"))),
+        Some(found) => Err(de::Error::custom(format_args!("expected the key `{key}`, found `{found}`"))),
         None => Err(de::Error::missing_field(key)),
     }
 }
@@ -118,7 +118,9 @@ impl<'de> Deserialize<'de> for Record {
                 entry::<_, IgnoredAny>(&mut map, "crc")?;
                 let v: u32 = entry(&mut map, "v")?;
                 if v != VERSION {
-                    return Err(de::Error::custom(format_args!("version {v}")));
+                    return Err(de::Error::custom(format_args!(
+                        "record format version {v} is not supported"
+                    )));
                 }
                 Ok(Record {
                     seq: entry(&mut map, "seq")?,

@@ -196,7 +196,7 @@ enum Key {
 fn last<'de, A: MapAccess<'de>>(mut map: A) -> Result<(), A::Error> {
     match map.next_key::<Key>()? {
         None => Ok(()),
-        Some(_) => Err(de::Error::custom("more entries than a text has")),
+        Some(_) => Err(de::Error::custom("unexpected additional entry")),
     }
 }
 
@@ -208,7 +208,7 @@ fn second<'de, A: MapAccess<'de>, T: Deserialize<'de>>(mut map: A, key: Key) -> 
             last(map)?;
             Ok(value)
         }
-        _ => Err(de::Error::custom("fewer entries than a text has")),
+        _ => Err(de::Error::custom("the second entry must be `bytes` for a blob or `len` for a secret")),
     }
 }
 

@@ -33,7 +33,8 @@ impl SessionMeta {
         self.manifest.plain().map_err(|name| NotRestorable::Secret(name.to_owned()))
     }
 
-    /// Returns the last address of the app, or the argument of `open`.
+    /// Returns the last address of the app, or the argument of `open`. `None` if it is empty or
+    /// contains a masked secret.
     #[must_use]
     pub fn address(&self) -> Option<&str> {
         let address = self.targets.first().map(|target| target.device_key.as_str());

@@ -24,7 +24,7 @@ pub enum Finding {
         seq: u64,
     },
     /// The id of a `command_begin` differs from its `seq`.
-    #[error("record {seq} begins a command with the id {id}")]
+    #[error("record {seq} begins a command with id {id} instead of c{seq}")]
     CommandName {
         /// The `seq` of the record.
         seq: u64,
@@ -46,12 +46,13 @@ pub enum Finding {
         /// The id of the command.
         id: CommandId,
     },
-    /// A record names a turn other than the one in which it was written.
-    #[error("record {seq} belongs to turn {found}, not {expected}")]
+    /// A record names a turn other than the one in which it was written. Or a command ended after
+    /// its turn without being marked as late: `expected` then equals `found`.
+    #[error("{}", wrong_turn(*seq, *expected, *found))]
     Turn {
         /// The `seq` of the record.
         seq: u64,
-        /// The current turn.
+        /// The turn that the record should name.
         expected: u64,
         /// The turn that the record names.
         found: u64,
@@ -64,6 +65,14 @@ pub enum Finding {
         /// The broken rule.
         illegal: Illegal,
     },
+}
+
+/// Describes a [`Finding::Turn`].
+fn wrong_turn(seq: u64, expected: u64, found: u64) -> String {
+    match expected == found {
+        true => format!("record {seq} ends a command after turn {found}, but is not marked as late"),
+        false => format!("record {seq} names turn {found} instead of turn {expected}"),
+    }
 }
 
 /// The contents of a log.

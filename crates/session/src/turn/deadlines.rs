@@ -5,7 +5,8 @@
 use super::machine::{pass_on, prev_of_handoff, reserve_for, without_owner};
 use super::{AgentId, Grant, Liveness, Now, Policy, Situation, Transition, TurnEvent, TurnPhase, TurnState};
 
-/// The extra time that owners and waiters have to reconnect after the daemon has restarted.
+/// The minimum time that owners, and agents with a reservation, have to reconnect after the daemon
+/// has restarted.
 const RESTART_GRACE_MS: u64 = 60_000;
 
 /// How long a client may take to acknowledge a grant before the turn is reserved for its agent.
@@ -20,7 +21,8 @@ pub fn confirm_ownership(s: Situation<'_>) -> TurnState {
 
 /// Returns whether the guardian renews the lease: the owner's harness is alive, a command of the
 /// owner runs, or the owner made a request within the grace period. An owner without a visible
-/// process, such as a person, also keeps the lease through an open connection.
+/// process, such as a person, also keeps the lease through an open connection. Implicit turns are
+/// not renewed.
 #[must_use]
 pub fn is_renewable(s: Situation<'_>) -> bool {
     s.turn.state == TurnPhase::Owned
@@ -93,9 +95,9 @@ fn due_for_owner(s: Situation<'_>, owner: &AgentId) -> Option<Transition> {
 }
 
 /// Returns the turn as a restarted daemon continues it. In the same boot, owners and reservations
-/// keep their deadlines, but get at least a grace period to reconnect. After a reboot, no process
-/// of an agent is left: the turn is idle, and the unread handoff of a reserved turn waits for the
-/// next agent that claims the turn.
+/// keep their deadlines, but get at least a grace period to reconnect. After a reboot, no agent's
+/// process is left: the turn is idle, and the unread handoff of a reserved turn waits for the next
+/// agent that claims the turn.
 #[must_use]
 pub fn after_restart(turn: &TurnState, now: &Now) -> TurnState {
     let grace = now.mono_ms.saturating_add(RESTART_GRACE_MS);

@@ -47,13 +47,13 @@ pub enum TargetSelector {
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Constraint {
-    /// The allowed origins of pages.
+    /// The allowed page origins.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origins: Option<BTreeSet<String>>,
-    /// The allowed packages of apps.
+    /// The allowed app packages.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packages: Option<BTreeSet<String>>,
-    /// The allowed roles of windows.
+    /// The allowed window roles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_roles: Option<BTreeSet<String>>,
     /// The allowed canonical folders for files that are read or written.
@@ -178,7 +178,7 @@ pub enum ChildState {
     Active,
     /// The child ended.
     Stopped,
-    /// The child ended and cannot be restored. Its row stays visible for a while.
+    /// The child ended and cannot be restored. It stays listed for a while.
     Pruned,
 }
 

@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum ClaimReason {
-    /// The turn was assigned to the agent.
+    /// The turn was reserved for this agent by name, for example by `turn assign`.
     Direct,
     /// The agent was next in line.
     Sequence,
@@ -121,7 +121,7 @@ pub struct Fence {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TurnError {
     /// Another turn is current.
-    #[error("turn {expected} is over; the current turn is {current}")]
+    #[error("the current turn is {current}, not {expected}")]
     TurnMismatch {
         /// The turn that the caller named.
         expected: u64,
@@ -144,11 +144,12 @@ pub enum TurnError {
         /// The current turn.
         turn_id: u64,
     },
-    /// A handoff has not been read yet, so a command may not take the turn implicitly.
-    #[error("a handoff is waiting for the next owner of the turn")]
+    /// A command may not take the turn implicitly: a handoff has not been read yet, or the policy
+    /// forbids implicit turns.
+    #[error("the turn must be claimed before a command may act")]
     TurnRequired,
     /// The turn cannot be taken now.
-    #[error("turn {turn_id} cannot be taken now")]
+    #[error("the turn cannot be taken now")]
     TakeoverNotAvailable {
         /// The current turn.
         turn_id: u64,

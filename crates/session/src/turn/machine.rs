@@ -20,7 +20,7 @@ pub enum Claim {
         /// The turn with a renewed lease, if the lease had expired.
         renewed: Option<TurnState>,
     },
-    /// Another agent has the turn, or a waiter precedes the caller.
+    /// Another agent has the turn or may claim it first.
     NotYet,
     /// Another agent has the turn, and the caller may take it.
     TakeoverAvailable(TakeReason),
@@ -118,13 +118,15 @@ fn gives_way_to_waiters(s: Situation<'_>, by: &AgentId) -> bool {
         && s.idle_ms.is_some_and(|idle| idle < s.policy.waiter_grace_ms)
 }
 
-/// Admits a command that changes the app: one of the owner, or one that takes an idle turn. Returns
-/// the transition to commit first, if the command takes the turn.
+/// Admits a command that changes the app: the owner's command, or one that takes a turn that is
+/// idle or reserved for its caller. Returns the transition to commit first, if the command takes
+/// the turn.
 ///
 /// # Errors
-/// Returns the errors of [`check`] for an owned turn, [`TurnError::TurnHeld`] for a turn that is
-/// reserved for another agent, and [`TurnError::TurnRequired`] if only `turn wait` may claim the
-/// turn.
+/// Returns [`TurnError::Closed`] for a closed session, the errors of [`check`] for the owner or a
+/// named turn, [`TurnError::TurnHeld`] for a turn that another agent owns or that is reserved for
+/// one, [`TurnError::TurnRequired`] if no command may take the turn implicitly, and
+/// [`TurnError::NotADriver`].
 pub fn enter(s: Situation<'_>, fence: &Fence, lease_id: LeaseId) -> Result<Option<Transition>, TurnError> {
     let by = &fence.agent;
     match s.turn.state {
@@ -276,7 +278,8 @@ pub struct Takeover {
     pub replaces_owner: bool,
 }
 
-/// Answers `turn take`. For an idle session and for the caller's own turn, behaves like [`claim`].
+/// Answers `turn take`. For an idle turn, and for a turn that the caller owns or that is reserved
+/// for it, behaves like [`claim`].
 ///
 /// # Errors
 /// Returns [`TurnError::TurnMismatch`] if the turn has passed on since the caller last saw it,
@@ -338,7 +341,7 @@ pub(super) fn prev_of_handoff(s: Situation<'_>) -> Option<AgentId> {
 /// Returns the change of the turn when `by` removes `who`, if any.
 ///
 /// # Errors
-/// Returns [`TurnError::OnSelf`], and [`TurnError::TargetActive`] for a live member without
+/// Returns [`TurnError::OnSelf`], and [`TurnError::TargetActive`] for an active member without
 /// `force`.
 pub fn kick(
     s: Situation<'_>,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Anchor {
-    /// The id of the process's host.
+    /// The id of the machine that runs the process.
     pub host_id: String,
     /// The process id.
     pub pid: u32,
@@ -55,11 +55,11 @@ pub enum WaitMode {
     None,
 }
 
-/// An agent that joined a session.
+/// An agent or person that joined a session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Member {
-    /// The id of the agent.
+    /// The id of the agent or person.
     pub agent_id: AgentId,
     /// The display name.
     pub display: String,

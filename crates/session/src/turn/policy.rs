@@ -23,7 +23,7 @@ pub struct Policy {
     pub renew_ms: u64,
     /// The time from a reservation until it is passed on.
     pub claim_ttl_ms: u64,
-    /// How long an owner without a process may be silent.
+    /// How long an owner whose harness has ended may be silent.
     pub gone_grace_ms: u64,
     /// How long a live owner may be silent while others wait.
     pub owner_idle_ms: u64,

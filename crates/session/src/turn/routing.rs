@@ -26,7 +26,7 @@ pub fn next_owner(s: Situation<'_>, from: &AgentId) -> Next {
 }
 
 /// Returns the position of an agent among those that wait for the turn; 1 gets it next. An agent
-/// for which the turn is reserved precedes all others.
+/// for which the turn is reserved precedes all others. `None` if the agent does not wait.
 #[must_use]
 pub fn position(s: Situation<'_>, agent: &AgentId) -> Option<usize> {
     let candidates = candidates(s, s.turn.owner.as_ref());

@@ -37,15 +37,15 @@ pub enum ScopeError {
         cause: Box<Denial>,
     },
     /// The lender does not have the scope that it would lend.
-    #[error("session `{lender}` does not have the scope of rule {rule} of the loan")]
+    #[error("session `{lender}` does not have the whole scope of rule {rule} of the loan")]
     LoanNotSubset {
         /// The lender.
         lender: String,
         /// The position of the rule in the loan, from 1.
         rule: usize,
     },
-    /// The lender has already lent a part of the scope.
-    #[error("session `{holder}` has already borrowed a part of rule {rule} of the loan")]
+    /// The lender has already lent part of the scope.
+    #[error("session `{holder}` has already borrowed part of the scope of rule {rule} of the loan")]
     LoanConflict {
         /// The current borrower.
         holder: String,
@@ -56,7 +56,9 @@ pub enum ScopeError {
     #[error("there is no session `{0}`")]
     NoSuchSession(String),
     /// A session cannot lend to itself or to a session that it borrows from.
-    #[error("session `{lender}` cannot lend to session `{borrower}`")]
+    #[error(
+        "session `{lender}` cannot lend to session `{borrower}`: a session cannot lend to itself or to one that it borrows from"
+    )]
     LoanCycle {
         /// The lender.
         lender: String,
@@ -68,7 +70,7 @@ pub enum ScopeError {
 /// The reason why an action is outside a session's scope.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Denial {
-    /// No rule allows the action.
+    /// No rule of the session or of a loan to it allows the action.
     NotAllowed,
     /// A rule of a session denies the action.
     Denied {
@@ -90,9 +92,9 @@ pub enum Denial {
 impl fmt::Display for Denial {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::NotAllowed => f.write_str(": no rule of the session allows it"),
-            Self::Denied { by, rule } => write!(f, ": session `{by}` denies {rule}"),
-            Self::Lent { to, rule } => write!(f, ": session `{to}` has borrowed {rule}"),
+            Self::NotAllowed => f.write_str(": no rule of the session or of a loan to it allows this"),
+            Self::Denied { by, rule } => write!(f, ": session `{by}` denies `{rule}`"),
+            Self::Lent { to, rule } => write!(f, ": session `{to}` has borrowed `{rule}`"),
         }
     }
 }

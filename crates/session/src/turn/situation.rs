@@ -65,7 +65,7 @@ pub enum Liveness {
     Alive,
     /// The process ended, or its id now belongs to another process.
     Gone,
-    /// The agent has no process that is visible to this host.
+    /// The agent has no process that is visible on this machine.
     #[default]
     Unknown,
 }
@@ -98,7 +98,7 @@ pub struct Situation<'a> {
     pub members: &'a [Member],
     /// The limits of the session.
     pub policy: &'a Policy,
-    /// The presence of the agents. Absent agents were never seen.
+    /// The presence of the agents. Agents without an entry were never seen.
     pub presence: &'a BTreeMap<AgentId, Presence>,
     /// Milliseconds since the turn became idle; `None` if the daemon restarted since then.
     pub idle_ms: Option<u64>,

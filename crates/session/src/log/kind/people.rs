@@ -38,8 +38,8 @@ pub struct MemberKicked {
     pub turn_after: Option<TurnState>,
 }
 
-/// A newer session of an agent replaced an older one in the same harness. Both stay members, and
-/// the newer one may take the turn of the older one.
+/// An agent replaced an older one in the same harness. Both stay members, and the newer one may
+/// take the turn of the older one.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentSuperseded {
@@ -97,11 +97,11 @@ pub struct TurnAssigned {
     pub turn_after: TurnState,
 }
 
-/// A turn was taken from its owner.
+/// A turn was taken from its owner, or from the agent that it was reserved for.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnTaken {
-    /// The previous owner.
+    /// The agent that lost the turn or its reservation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revoked: Option<AgentId>,
     /// The reason that permitted the takeover.
@@ -216,7 +216,7 @@ pub struct ChildSpawned {
     pub child: Child,
 }
 
-/// The place in a child's log where its activity can be inspected.
+/// The position in a child's log where the activity of the child can be inspected.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Evidence {

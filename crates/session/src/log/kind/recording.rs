@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RecordingStarted {
-    /// The kind of the device: `web`, `sim`.
+    /// The kind of the device, such as `web`.
     pub platform: String,
     /// The absolute path of the script, if it was given at the start.
     #[serde(skip_serializing_if = "Option::is_none")]
