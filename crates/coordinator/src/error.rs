@@ -4,7 +4,7 @@ use serde_json::{Value, json};
 use std::path::Path;
 use stickpin_device::{Error, ErrorCode};
 use stickpin_session::turn::scope::{Denial, ScopeError};
-use stickpin_session::turn::{Now, TargetId, TurnError, TurnState};
+use stickpin_session::turn::{Now, TargetId, TurnError, TurnPhase, TurnState};
 use stickpin_store::StoreError;
 
 /// Converts an error of the store.
@@ -71,7 +71,19 @@ pub(crate) fn of_turn(session: &str, turn: &TurnState, now: &Now, e: TurnError) 
         (about["currentTurnId"], about["currentOwner"]) = (json!(turn.turn_id), json!(turn.owner));
         about
     };
-    let message = format!("session `{session}`: {e}");
+    let message = match &e {
+        TurnError::TurnHeld { owner, .. } if turn.state == TurnPhase::Reserved => {
+            format!("session `{session}`: the turn is reserved for {owner}")
+        }
+        TurnError::TurnRequired => {
+            let why = match turn.pending_handoff_seq {
+                Some(_) => "a handoff is waiting to be read",
+                None => "`implicitTurns` is `never`",
+            };
+            format!("session `{session}`: {e}, because {why}")
+        }
+        _ => format!("session `{session}`: {e}"),
+    };
     let wait = format!("run `stickpin --session {session} turn wait` to get the turn");
     let (code, hint, details) = match &e {
         TurnError::TurnMismatch { expected, .. } => {
