@@ -2,7 +2,9 @@
 
 use std::io;
 use std::path::{Path, PathBuf};
-use stickpin_session::log::{CommandId, Corruption, FoldFault, Illegal, LineFault, RecordTooLarge, VERSION};
+use stickpin_session::log::{
+    CommandId, Corruption, FoldFault, Illegal, LineFault, RecordTooLarge, SessionMeta, VERSION,
+};
 
 /// The purpose for which a damaged log was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -43,8 +45,9 @@ pub enum StoreError {
         /// The error.
         source: io::Error,
     },
-    /// The disk is full, or so nearly full that nothing new may begin.
-    #[error("could not {doing} `{}`: the disk is full", path.display())]
+    /// The disk is full or its quota is used up, and until there is space again, nothing new may
+    /// begin.
+    #[error("could not {doing} `{}`: the disk is full or its quota is used up", path.display())]
     Full {
         /// The operation.
         doing: &'static str,
@@ -62,15 +65,15 @@ pub enum StoreError {
         phase: Phase,
     },
     /// The log or the metadata was written by another version of the program.
-    #[error("`{}` has version {version}, which this version of stickpin cannot read", path.display())]
+    #[error("`{}` has format version {version}, which this version of stickpin cannot read", path.display())]
     Version {
         /// The file.
         path: PathBuf,
-        /// The version of the file.
+        /// The format version of the file.
         version: u64,
     },
     /// Neither the metadata nor its previous version can be read.
-    #[error("the metadata `{}` cannot be read: {reason}", path.display())]
+    #[error("the metadata file `{}` cannot be read: {reason}", path.display())]
     MetaCorrupt {
         /// The file.
         path: PathBuf,
@@ -78,15 +81,19 @@ pub enum StoreError {
         reason: String,
     },
     /// The metadata would exceed its maximum size.
-    #[error("the metadata of `{session}` would be too large ({bytes} bytes)")]
+    #[error(
+        "the metadata of session `{session}` would be too large: {bytes} bytes, but at most {} are allowed",
+        SessionMeta::MAX_BYTES
+    )]
     MetaTooLarge {
         /// The session.
         session: String,
-        /// The size that the metadata would have, in bytes.
+        /// The size that the metadata would have, in bytes. For a refused record, includes
+        /// [`SessionMeta::SPARE_BYTES`].
         bytes: usize,
     },
     /// The log is read-only.
-    #[error("the log of `{session}` is read-only: {reason}")]
+    #[error("the log of session `{session}` is read-only: {reason}")]
     ReadOnly {
         /// The session.
         session: String,
@@ -94,7 +101,7 @@ pub enum StoreError {
         reason: String,
     },
     /// There is no session of this name: its metadata or its log is missing.
-    #[error("there is no session `{0}`")]
+    #[error("there is no session `{0}`, or its metadata or log is missing")]
     Missing(String),
     /// The session already exists.
     #[error("session `{0}` already exists")]
@@ -111,16 +118,17 @@ pub enum StoreError {
     /// This change of the turn is not allowed.
     #[error(transparent)]
     Illegal(#[from] Illegal),
-    /// The records of the log are not consecutive.
-    #[error("the log of `{session}` has a gap: {fault}")]
+    /// A record of the log does not follow the previous one, or belongs to a wrong lifetime.
+    #[error("the log of session `{session}` is inconsistent: {fault}")]
     Gap {
         /// The session.
         session: String,
         /// Why a record does not follow the previous one.
         fault: FoldFault,
     },
-    /// The line is not the first damaged line of the log, or does not exist.
-    #[error("line {line} of `{}` is not damaged", path.display())]
+    /// The line is not the first damaged line of the log, or does not exist, or the record after it
+    /// is out of order.
+    #[error("cannot repair line {line} of `{}`: the line is not the first damaged one, or the record after it is out of order", path.display())]
     NotDamaged {
         /// The segment.
         path: PathBuf,
@@ -155,16 +163,23 @@ impl StoreError {
     #[must_use]
     pub fn hint(&self) -> String {
         match self {
-            Self::Full { .. } => "free some space and try again; nothing was lost".to_owned(),
+            Self::Full { .. } => "free some disk space, then try again".to_owned(),
             Self::Corrupt { corruption, .. } => {
-                format!("repair line {}; its bytes are kept for inspection", corruption.line)
+                format!(
+                    "run `stickpin log repair NAME --at-line {} --quarantine` to replace the line",
+                    corruption.line
+                )
             }
             Self::Version { version, .. } if *version < u64::from(VERSION) => {
                 "run `stickpin log migrate NAME` to convert the log".to_owned()
             }
-            Self::Version { .. } => "use the version of stickpin that wrote it, or a newer one".to_owned(),
-            Self::MetaCorrupt { .. } => {
-                "run `stickpin session adopt NAME` to rebuild it from the log".to_owned()
+            Self::Version { .. } => {
+                "use the version of stickpin that wrote the file, or a newer one".to_owned()
+            }
+            Self::MetaCorrupt { path, .. } => {
+                // The file is in the session's folder, which has the name of the session.
+                let session = path.parent().and_then(Path::file_name).unwrap_or_default();
+                format!("run `stickpin session adopt {}` to rebuild it from the log", session.display())
             }
             Self::Missing(_) => "run `stickpin session list` to see the sessions".to_owned(),
             _ => String::new(),

@@ -6,7 +6,7 @@
 //! <state>/sessions/<name>/meta.json            what the name refers to now
 //!                         meta.prev.json       the previous version
 //!                         log/000001.jsonl     what happened
-//!                         blobs/<aa>/<sha256>  payloads above 64 KiB
+//!                         blobs/<aa>/<sha256>  stored trees, and texts above 64 KiB
 //!         quarantine/                          bytes that a repair removed
 //!         reserve.bin                          space for when the disk is full
 //! ```

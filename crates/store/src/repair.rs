@@ -29,8 +29,8 @@ impl Store {
     /// The session must not be open, and must be opened again afterwards.
     ///
     /// # Errors
-    /// Returns an error if the first damaged line is another one, or if the segment cannot be
-    /// written. The segment is then unchanged.
+    /// Returns an error if the first damaged line is another one, if the record after the damage is
+    /// out of order, or if the segment cannot be written. The segment is then unchanged.
     pub fn repair(&self, name: &str, line: u64, now: Timestamp) -> Result<Repaired> {
         let dir = self.dir(name)?;
         let mut before: Option<Record> = None;

@@ -145,7 +145,7 @@ impl SessionLog {
         self.meta_fault.as_ref()
     }
 
-    /// Returns the reason why no command may begin, if there is one.
+    /// Returns the reason why the log is read-only, if it is. No command may begin then.
     #[must_use]
     pub fn read_only(&self) -> Option<String> {
         let pending = self.pending_ends.first().map(|_| "the end of a command was not written".to_owned());

@@ -40,7 +40,7 @@ impl Store {
     /// within 200 ms; everything else is on disk before its call returns.
     ///
     /// # Errors
-    /// Returns an error if the folders cannot be created.
+    /// Returns an error if the folders cannot be created or the thread cannot be started.
     pub fn open(state_dir: &Path) -> Result<Self> {
         Self::open_on(state_dir, Arc::new(DiskFiles))
     }
@@ -49,10 +49,10 @@ impl Store {
     /// [`Self::open`].
     ///
     /// # Errors
-    /// Returns an error if the folders cannot be created.
+    /// Returns an error if the folders cannot be created or the thread cannot be started.
     pub fn open_on(state_dir: &Path, files: Arc<dyn Files>) -> Result<Self> {
         let mut this = Self::with_files(state_dir, files)?;
-        let syncer = Syncer::start(DELAY).map_err(|e| StoreError::io("sync", state_dir, e))?;
+        let syncer = Syncer::start(DELAY).map_err(|e| StoreError::io("start syncing", state_dir, e))?;
         this.syncer = Some(syncer);
         Ok(this)
     }

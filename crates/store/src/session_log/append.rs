@@ -17,8 +17,8 @@ const RECENT: usize = 1_024;
 
 impl SessionLog {
     /// Appends a record and returns its `seq`. The record is on disk when this function returns,
-    /// except for commands outside a recording, snapshots, messages and notes, which a power
-    /// failure within 200 ms can still lose.
+    /// except for commands outside a recording, snapshots, console entries, messages and notes,
+    /// which a power failure within 200 ms can still lose.
     ///
     /// # Errors
     /// Returns an error if the record cannot or must not be written. Nothing is then changed, on
@@ -206,7 +206,7 @@ impl SessionLog {
     }
 }
 
-/// Creates the error for records that are not consecutive.
+/// Creates the error for a record that does not follow the previous one.
 pub(super) fn gap(dir: &SessionDir, fault: FoldFault) -> StoreError {
     StoreError::Gap { session: dir.name.clone(), fault }
 }

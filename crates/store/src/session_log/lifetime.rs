@@ -144,8 +144,8 @@ impl SessionLog {
     /// request of a person.
     ///
     /// # Errors
-    /// Returns an error if there is readable metadata, or if the log is missing, damaged or has a
-    /// gap.
+    /// Returns an error if there is readable metadata, or if the log is missing, damaged or
+    /// inconsistent.
     pub fn adopt(store: &Store, name: &str, ts: Timestamp) -> Result<Self> {
         let dir = store.dir(name)?;
         match recover::meta(&*store.files, &dir) {
