@@ -132,13 +132,13 @@ const XAUTHORITY: &str = "XAUTHORITY";
 #[cfg(feature = "linux")]
 const RUNTIME_DIR: &str = "XDG_RUNTIME_DIR";
 
-fn utf8(what: &str, path: &Path) -> Result<()> {
+/// Checks that a path is UTF-8. `hint` says how to choose another one.
+fn utf8(what: &str, path: &Path, hint: &str) -> Result<()> {
     match path.to_str() {
         Some(_) => Ok(()),
         None => {
             let shown = path.to_string_lossy();
-            Err(Error::new(ErrorCode::Io, format!("{what} {shown:?} is not UTF-8"))
-                .hint("start stickpin from a folder whose path is UTF-8, and set HOME to a UTF-8 path"))
+            Err(Error::new(ErrorCode::Io, format!("the path of {what}, {shown:?}, is not UTF-8")).hint(hint))
         }
     }
 }
@@ -151,27 +151,27 @@ fn text(name: &str) -> Option<String> {
 /// name, because JSON cannot carry them.
 ///
 /// # Errors
-/// Returns `IO` when there is no working directory, or when it or the home directory is not UTF-8.
-/// Returns `INVALID_ARGS` for such a variable.
+/// Returns `IO` when the working directory or the path of this program cannot be determined, or
+/// when the path of the working or home directory is not UTF-8. Returns `INVALID_ARGS` for a
+/// variable that is not UTF-8.
 pub(crate) fn command_line_env() -> Result<Env> {
     let all: Vec<(OsString, OsString)> = env::vars_os().collect();
-    let io = |e| Error::new(ErrorCode::Io, format!("the working directory no longer exists: {e}"));
+    let io = |e| Error::new(ErrorCode::Io, format!("cannot determine the working directory: {e}"));
     let cwd = env::current_dir().map_err(io)?;
-    utf8("the working directory", &cwd)?;
+    utf8("the working directory", &cwd, "start stickpin from a folder whose path is UTF-8")?;
     // `HOME`, otherwise the system's entry for this user.
     let home = env::home_dir().filter(|home| home.is_absolute());
     if let Some(home) = &home {
-        utf8("the home directory", home)?;
+        utf8("the home directory", home, "set HOME to a path that is UTF-8")?;
     }
     for (name, value) in &all {
         let name = name.to_string_lossy();
         // The path of a program need not be UTF-8.
         let ours = (name.starts_with(PREFIX) || name.starts_with(AD_VAR)) && !PROGRAMS.contains(&&*name);
         if ours && value.to_str().is_none() {
-            let message = format!("the variable {name:?} is not UTF-8");
-            return Err(
-                Error::new(ErrorCode::InvalidArgs, message).hint("set it to another value, or unset it")
-            );
+            let message = format!("the value of the variable `{name}` is not UTF-8");
+            return Err(Error::new(ErrorCode::InvalidArgs, message)
+                .hint("set the variable to another value, or unset it"));
         }
     }
     let program = env::current_exe();

@@ -10,8 +10,8 @@ pub(crate) fn client_commands() -> ClientCommands {
     [stickpin_replay::COMMANDS, stickpin_watch::COMMANDS, stickpin_install::COMMANDS].concat().leak()
 }
 
-/// Removes stale registrations if another version did so last. Without a home directory there are
-/// none.
+/// Removes stale registrations, unless this version already did so. Without a home directory there
+/// are none.
 pub(crate) fn first_run(env: &Env, state_dir: &Path) -> Result<Option<String>> {
     match setup(env, state_dir) {
         Some(setup) => stickpin_install::first_run(&setup, env.is_person()),

@@ -44,7 +44,7 @@ fn main() -> ExitCode {
 /// Becomes the daemon of a state directory.
 fn daemon(state_dir: PathBuf, idle_exit: Option<Duration>) -> u8 {
     if let Err(e) = env::forget_secrets() {
-        eprintln!("IO: the daemon cannot start without the secrets in its environment: {e}");
+        eprintln!("IO: cannot restart the daemon to remove the secrets from its environment: {e}");
         return stickpin_kernel::ErrorCode::Io.exit();
     }
     stickpin_daemon::run(&stickpin_daemon::Options {
