@@ -63,7 +63,7 @@ impl<'t> OutlineSide<'t> {
     }
 }
 
-/// Returns whether no ref was issued to the old node and the new node is a control in another
+/// Returns whether no ref was issued for the old node and the new node is a control in another
 /// document.
 fn is_unseen(old: NodeRef<'_>, new: NodeRef<'_>, queries: &DiffQueries<'_>) -> bool {
     let is_control = new.is(States::ACTIONABLE) || new.role().is_control();

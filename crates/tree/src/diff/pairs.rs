@@ -9,8 +9,8 @@ use crate::model::pairing::pair_equal;
 use crate::{IdentityGrade, NodeId, NodeRef, Role, Tree};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Returns the pairs of nodes (first tree, second tree) that look the same to a reader, in the
-/// order of the second tree.
+/// Returns the pairs of nodes (first tree, second tree) that a diff shows as one, in the order of
+/// the second tree.
 #[must_use]
 pub fn pairs(old: &Tree, new: &Tree) -> Vec<(NodeId, NodeId)> {
     let mut paired = Pairing { old: vec![None; old.len()], new: vec![None; new.len()] };
@@ -77,7 +77,7 @@ impl Pairing {
     }
 }
 
-/// Returns a hash of the text of each subtree.
+/// Returns a hash of the roles, names and tags in each subtree.
 fn fingerprints(tree: &Tree) -> Vec<u64> {
     let mut prints = vec![0; tree.len()];
     for n in tree.nodes().rev() {

@@ -13,7 +13,7 @@ use stickpin_refs::{Generation, Ref};
 const MAX_RUN: usize = 30;
 /// The maximum number of lines printed for a cut run of added siblings.
 const KEPT_ADDED: usize = 25;
-/// The maximum number of lines printed for a cut run of removed siblings.
+/// The number of removed siblings of a cut run that are printed.
 const KEPT_REMOVED: usize = 5;
 /// The bytes reserved for the line that says what was omitted.
 const CUT_NOTE_BYTES: usize = 120;

@@ -63,10 +63,10 @@ pub fn content_match(
 
 /// Returns whether the row of an absent element came back with its list.
 ///
-/// True if none of the earlier rows is left, and the list without this row still has the same text.
-/// That is the case for a virtual list that was scrolled back, and for a list that was paged back.
-/// A list of fewer than three rows, or a row among others that stayed, proves nothing. Also true if
-/// several rows re-rendered with equal text.
+/// True if none of the earlier rows is left, and the list without this row keeps more than half of
+/// its text. That is the case for a virtual list that was scrolled back, and for a list that was
+/// paged back. A list of fewer than three rows, or a row among others that stayed, proves nothing.
+/// Also true if several rows re-rendered with equal text.
 #[must_use]
 pub fn reappeared_with_list(old: &Records<'_>, old_node: NodeId, new: &Records<'_>, node: NodeId) -> bool {
     let row_of =
@@ -237,7 +237,7 @@ fn check_reload(old: &Records<'_>, a: NodeRef<'_>, new: &Records<'_>, b: NodeRef
     if same_document(old, a, new, b) { Ok(()) } else { Err(NoMatch::OtherDocument) }
 }
 
-/// Checks that a replaced subtree has the same text.
+/// Checks that the replacement of a subtree keeps more than half of its text.
 fn check_rerender(
     old: &Records<'_>,
     a: NodeRef<'_>,

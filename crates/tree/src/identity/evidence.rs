@@ -12,14 +12,14 @@ use crate::identity::verdict::Clause;
 pub(crate) enum Evidence {
     /// The key of the row.
     Key(RowKey),
-    /// Texts, link targets or control names that only its row had. `raw_key` is an index-like key
-    /// of the row, which keeps a row valid after it has turned into an editor.
+    /// Texts, link targets, control names or row headers that only the element's row had. `raw_key`
+    /// is an index-like key of the row, which keeps a row valid after it has turned into an editor.
     Text { fingerprints: Box<[Fingerprint]>, raw_key: Option<Fingerprint> },
-    /// No other row had an element of its role and name.
+    /// No other row had an element with the role and name of this one.
     OwnName,
-    /// Numbers that only its row had, with names of row headers that are not texts. It is unknown
-    /// whether the headers belong to the row or to the position, and whether the numbers belong to
-    /// the record or to the position.
+    /// Numbers that only the element's row had, with names of row headers that are not texts. It is
+    /// unknown whether the headers belong to the row or to the position, and whether the numbers
+    /// belong to the record or to the position.
     Numbers { fingerprints: Box<[Fingerprint]>, headers: Box<[Fingerprint]> },
     /// The position among the rows.
     Position { index: usize, count: usize, values: FieldValues },

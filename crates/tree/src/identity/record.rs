@@ -156,7 +156,8 @@ impl Record {
 }
 
 impl Section {
-    /// Returns whether at least half of the section's text is still there.
+    /// Returns whether at least half of the section's text is still there. True if there is no
+    /// current section.
     fn holds(&self, now: Option<&[Fingerprint]>) -> bool {
         let Some(now) = now else { return true };
         let kept = count_kept(&self.text, |p| now.binary_search(&p).is_ok());

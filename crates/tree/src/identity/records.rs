@@ -188,8 +188,9 @@ impl<'t> Records<'t> {
         self.cache.structure.is_list_row(node)
     }
 
-    /// Returns the shortest text that distinguishes an element's row from its sibling rows, for
-    /// lines with the same text.
+    /// Returns a text that distinguishes an element's row from its sibling rows, for lines with the
+    /// same text: the shortest text leaf, otherwise the name of a control or row header, otherwise
+    /// a number. At most 80 characters.
     #[must_use]
     pub fn distinguishing_text(&self, node: NodeId) -> Option<String> {
         let element = self.tree.node(node);

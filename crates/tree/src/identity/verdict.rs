@@ -76,7 +76,7 @@ impl Clause {
             Self::RowNumbers => "the numbers of its row changed",
             Self::RowPosition => "its row was moved, or other rows came or went",
             Self::Opener => "its menu or dialog was opened from elsewhere",
-            Self::DialogText => "the text of its dialog changed",
+            Self::DialogText => "the text of its dialog or message changed",
             Self::SectionText => "the text of its section changed",
             Self::Group => "the title of the group around it changed",
             Self::Heading => "the heading above it changed",

@@ -19,7 +19,7 @@ pub(super) fn contains_number(text: &str) -> bool {
 ///
 /// They must have the same number of words. At least half of the words are equal, and the others
 /// are lower-case in both. `12 MB, rising` and `14 MB, falling` match; `Order of Ada` and `Order of
-/// Nils` do not. Numbers count on neither side.
+/// Nils` do not. Words with numbers count as neither equal nor different.
 #[must_use]
 pub fn differ_in_state(before: &str, now: &str) -> bool {
     let (mut same, mut other) = (0, 0);

@@ -127,7 +127,7 @@ fn nested_keys((f, _): FactText<'_>) -> Option<u64> {
 pub(super) struct FactPairs {
     /// Pairs (then, now), whether the texts are equal or not.
     pub(super) found: Vec<(usize, usize)>,
-    /// Facts from then without a counterpart now.
+    /// Earlier facts without a current counterpart.
     pub(super) gone: Vec<usize>,
 }
 

@@ -41,7 +41,8 @@ pub enum FactKind {
 
 /// One thing that a reader sees, as a segment stores it.
 ///
-/// The numbers identify nodes by hashes of their handles; they are 0 on devices without identity.
+/// `slot`, `parent` and `grandparent` are made from hashes of handles; they are 0 for nodes without
+/// a handle. Only the slot of an address or page title is a hash of its frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fact {
     /// The position of the fact: its element, or for a text, the parent and the index among its

@@ -27,8 +27,8 @@ pub(super) fn is_message(node: NodeRef<'_>) -> bool {
     is_live(node) && !node.parent().is_some_and(is_live)
 }
 
-/// Returns whether a document in a frame has the origin of the document around it, so that both are
-/// parts of one page.
+/// Returns whether a document in a frame has the origin of the document around it or an `about:`
+/// address, so that both are parts of one page.
 pub(super) fn is_same_origin_frame(node: NodeRef<'_>) -> bool {
     let Some(around) = node.parent() else { return false };
     node.document().url.starts_with("about:") || node.document().origin() == around.document().origin()

@@ -108,7 +108,7 @@ impl Row {
 
 impl Row {
     /// Returns all texts, link targets and numbers of the row, sorted, including those that other
-    /// rows share. Omits amounts and times.
+    /// rows share. Omits volatile texts other than numbers.
     pub(crate) fn all_fingerprints(&self) -> Vec<Fingerprint> {
         let mut fingerprints: Vec<Fingerprint> =
             self.text.all.iter().chain(&self.numbers.all).map(|&(fingerprint, _)| fingerprint).collect();

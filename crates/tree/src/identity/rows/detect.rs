@@ -16,14 +16,14 @@ use crate::{Attr, NodeId, NodeRef, Role, States, StrId, Tree};
 pub(crate) struct Structure {
     /// Per nearest ancestor with a role: its rows by role.
     by_role: Box<[OnceCell<RowsByRole>]>,
-    /// Per parent: its plain children by tag.
+    /// Per parent: its plain children and cards by tag.
     by_tag: Box<[OnceCell<Vec<Repeated>>]>,
     controls: OnceCell<Controls>,
 }
 
 type RowsByRole = Vec<(Role, Container)>;
 
-/// Plain children of one parent and tag.
+/// Plain children and cards of one parent, with one tag.
 #[derive(Debug)]
 struct Repeated {
     tag: StrId,
@@ -175,8 +175,8 @@ impl Structure {
         self.controls(node.tree()).within(node)
     }
 
-    /// Returns whether a plain node has a sibling with the same role, class and sequence of
-    /// controls.
+    /// Returns whether a plain node or card contains controls or headings and has a sibling with
+    /// the same tag, role, class and sequence of them.
     fn repeats(&self, node: NodeRef<'_>) -> bool {
         let Some(parent) = node.parent().filter(|_| is_plain(node) || self.is_card(node)) else {
             return false;

@@ -26,7 +26,8 @@ pub(crate) fn titles_around(element: NodeRef<'_>, surroundings: &HeadingIndex) -
         .collect()
 }
 
-/// Returns the stable part of a group's title.
+/// Returns the stable part of a group's title. `None` if the node is no such group or nothing of
+/// its title is stable.
 pub(crate) fn title(group: NodeRef<'_>) -> Option<Fingerprint> {
     use Role::{Article, Form, Group, RadioGroup, Region};
     if !matches!(group.role(), Article | Form | Group | RadioGroup | Region) || is_volatile(group.name()) {
