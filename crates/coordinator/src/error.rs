@@ -76,9 +76,10 @@ pub(crate) fn of_turn(session: &str, turn: &TurnState, now: &Now, e: TurnError) 
             format!("session `{session}`: the turn is reserved for {owner}")
         }
         TurnError::TurnRequired => {
-            let why = match turn.pending_handoff_seq {
-                Some(_) => "a handoff is waiting to be read",
-                None => "`implicitTurns` is `never`",
+            let why = if turn.pending_handoff_seq.is_some() {
+                "a handoff is waiting to be read"
+            } else {
+                "`implicitTurns` is `never`"
             };
             format!("session `{session}`: {e}, because {why}")
         }
