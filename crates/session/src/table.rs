@@ -16,7 +16,7 @@ pub(crate) const MAX_ENDED: usize = 4_096;
 /// The maximum number of meanings that are remembered per element.
 const MAX_PAST: usize = 16;
 
-/// The key of an element. Elements are numbered in the order in which they were first issued.
+/// The key of an element. Elements are numbered in the order in which they first got a ref.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct ElementKey(u64);
 
@@ -51,7 +51,7 @@ impl Presence {
 pub(crate) struct Entry {
     pub(crate) id: Ref,
     pub(crate) meaning: Meaning,
-    /// When the number was last issued or renewed to any client.
+    /// When the number was last issued to or renewed for any client.
     pub(crate) received_at: Generation,
     /// When the number stopped standing for the element; `None` while it stands.
     pub(crate) ended: Option<Generation>,
@@ -91,8 +91,8 @@ impl Element {
         self.entries.iter().find(|e| e.id == r#ref)
     }
 
-    /// Updates the meaning of an element that was found in nodes other than those for which it was
-    /// issued: the meaning now refers to the new nodes.
+    /// Updates the meaning of an element that was found in nodes other than those for which its ref
+    /// was issued: the meaning now refers to the new nodes.
     pub(crate) fn take_nodes_of(&mut self, now: &Meaning) {
         let Some(active) = self.active else { return };
         if let Some(entry) = self.entries.iter_mut().find(|e| e.id == active) {
@@ -232,7 +232,7 @@ impl Table {
         Ok(r#ref)
     }
 
-    /// Records that refs were issued or renewed to a client.
+    /// Records that refs were issued to a client or renewed for it.
     pub(crate) fn note_received(&mut self, refs: &[Ref], at: Generation) {
         for r in refs {
             let element = self.by_ref.get(r).and_then(|key| self.elements.get_mut(key));

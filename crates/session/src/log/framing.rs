@@ -30,7 +30,7 @@ pub enum LineFault {
     /// The bytes differ from those that were written.
     #[error("the checksum does not match")]
     Checksum,
-    /// The line was written by a newer or older program.
+    /// The line was written by a newer or older version of the program.
     #[error("record format version {0} is not supported")]
     Version(u64),
     /// The bytes are unchanged but are not a record of this version.

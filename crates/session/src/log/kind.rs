@@ -27,7 +27,7 @@ use serde::{Deserialize, Deserializer, Serialize};
 pub enum Group {
     /// Boundaries of segments.
     Segment,
-    /// Commands, snapshots, and what a console records about them.
+    /// Commands, snapshots, recordings, and the entries of a console.
     Run,
     /// Membership.
     Member,
@@ -37,7 +37,7 @@ pub enum Group {
     Talk,
     /// Children, loans and peers.
     Delegation,
-    /// The daemon and the log itself.
+    /// The daemon, the policy, and the log itself.
     System,
 }
 

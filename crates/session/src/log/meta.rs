@@ -105,7 +105,7 @@ pub struct SessionMeta {
     pub active: Option<ActiveSegment>,
     /// The `seq` of the last record that was folded into this metadata.
     pub applied_seq: u64,
-    /// The resolved parameters of `open`; secrets only by reference.
+    /// The resolved parameters of `open`, without secrets.
     pub manifest: Arguments,
     /// The targets that the session drives.
     pub targets: Vec<TargetRef>,

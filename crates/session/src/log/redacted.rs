@@ -97,7 +97,7 @@ enum Content {
 }
 
 /// Text without secrets. Written as a string, as `{"blob":"sha256:...","bytes":n}` if it was moved
-/// out of the log, or as `{"secret":true,"len":n}`.
+/// out of the log, or as `{"secret":true,"len":n}` in place of a secret.
 ///
 /// Text from outside the program must pass through a [`Redactor`]:
 ///
@@ -143,7 +143,7 @@ impl Redacted {
         }
     }
 
-    /// Returns the blob that contains the text.
+    /// Returns the blob that contains the text, if the text was moved into one.
     #[must_use]
     pub fn blob(&self) -> Option<&BlobRef> {
         match &self.0 {

@@ -6,7 +6,7 @@ use memchr::{memchr, memrchr};
 
 /// A committed line that is not a record. Such a line is never skipped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[error("line {line} at byte {offset} is damaged: {fault}")]
+#[error("cannot read line {line} at byte {offset}: {fault}")]
 pub struct Corruption {
     /// The number of the line, from 1.
     pub line: u64,

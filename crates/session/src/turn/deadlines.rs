@@ -48,7 +48,7 @@ pub fn after_command(turn: &TurnState, policy: &Policy, now: &Now) -> TurnState 
     TurnState { pending_handoff_seq: None, grant, lease: Some(now.lease(ttl_ms)), ..turn.clone() }
 }
 
-/// Returns the turn with a record of whether the client of its owner has received the grant.
+/// Returns the turn after its owner's client has received the grant, or has failed to.
 #[must_use]
 pub fn with_delivery(turn: &TurnState, delivered: bool) -> TurnState {
     TurnState { grant: Grant { delivered, ..turn.grant }, ..turn.clone() }

@@ -88,9 +88,9 @@ pub enum TurnEvent {
         /// The agent that did not learn about its grant.
         to: AgentId,
     },
-    /// A member left or was removed.
+    /// A member left or was removed, or the loan through which it had the turn ended.
     Left {
-        /// The former member.
+        /// The former owner, or the agent that the turn was reserved for.
         who: AgentId,
     },
     /// The session was closed.

@@ -12,7 +12,7 @@ pub struct Anchor {
     pub host_id: String,
     /// The process id.
     pub pid: u32,
-    /// The start time of the process, in the kernel's unit.
+    /// The start time of the process, in the unit of the operating system.
     pub process_start: u64,
     /// The id of the boot in which the process runs.
     pub boot_id: String,

@@ -120,7 +120,7 @@ pub struct TurnState {
     /// The agent that the turn is reserved for; set if the phase is `Reserved`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reserved_for: Option<AgentId>,
-    /// Whether the reservation names its agent, rather than the next one in line.
+    /// Whether the turn was reserved for this agent by name, and not because it was next in line.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reserved_directly: bool,
     /// When the reservation is passed on; set if the phase is `Reserved`.

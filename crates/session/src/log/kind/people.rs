@@ -84,7 +84,7 @@ pub struct TurnReleased {
     pub turn_after: TurnState,
 }
 
-/// A turn was given to an agent.
+/// A turn was reserved for a named agent.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnAssigned {
@@ -232,7 +232,7 @@ pub struct Evidence {
     /// The generation of the last tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_snapshot_generation: Option<u64>,
-    /// The exit code of the process.
+    /// The exit code of the child's process.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub exit: Option<i32>,
 }
@@ -266,7 +266,7 @@ pub struct LoanReclaimed {
     pub late_command: Option<CommandId>,
 }
 
-/// Two sessions see each other.
+/// Another session became a peer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PeerAdded {
@@ -274,7 +274,7 @@ pub struct PeerAdded {
     pub peer: String,
 }
 
-/// Two sessions no longer see each other.
+/// Another session is no longer a peer.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PeerRemoved {

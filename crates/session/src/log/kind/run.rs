@@ -43,7 +43,7 @@ pub struct SegmentStart {
     pub session_uid: String,
     /// The platform of the session's device.
     pub platform: String,
-    /// The resolved parameters of `open`; secrets only by reference.
+    /// The resolved parameters of `open`, without secrets.
     pub manifest: Arguments,
     /// The effective policy.
     pub policy: Policy,
