@@ -54,8 +54,8 @@ impl Origin {
 /// A change of the metadata without a record.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Amendment {
-    /// A change of the turn other than its owner and number: its grant was delivered, or its
-    /// handoff was read.
+    /// A change of the turn other than its phase, owner and number, such as a delivered grant, a
+    /// read handoff or a full lease.
     Turn(Box<TurnState>),
     /// A change in how a member waits.
     Waits {

@@ -21,7 +21,7 @@ use stickpin_session::turn::{BaseScope, Policy, TargetRef, TurnPhase, TurnState,
 pub struct Start {
     /// The platform of the device.
     pub platform: String,
-    /// The resolved parameters of `open`; secrets only by reference.
+    /// The resolved parameters of `open`, without secrets.
     pub manifest: Arguments,
     /// The effective policy.
     pub policy: Policy,
