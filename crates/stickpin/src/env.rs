@@ -50,7 +50,7 @@ const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 const CODEX_HOME: &str = "CODEX_HOME";
 /// The folder with the `.gemini` of Gemini CLI, instead of the home directory.
 const GEMINI_CLI_HOME: &str = "GEMINI_CLI_HOME";
-/// The folder of the settings of OpenCode, instead of `~/.config`.
+/// The folder that contains OpenCode's settings, instead of `~/.config`.
 const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
 /// The session bus, which gives the address of the accessibility bus.
 #[cfg(feature = "linux")]
@@ -81,7 +81,7 @@ const DATA_HOME: &str = "XDG_DATA_HOME";
 const DATA_DIRS: &str = "XDG_DATA_DIRS";
 
 /// Configures a daemon's allocator to return freed memory to the system at once (`docs/adr`). The
-/// allocator reads it at process start, before any of our code runs.
+/// allocator reads this variable at process start, before any of our code runs.
 const DAEMON_DEFAULTS: &[(&str, &str)] = &[("MIMALLOC_PURGE_DELAY", "0")];
 
 /// Any value: no colors, unless `--color` asks for them.
