@@ -107,7 +107,7 @@ codes! {
     Timeout = "TIMEOUT", 3, timeout;
     /// Another agent holds the turn of the session.
     NotYourTurn = "NOT_YOUR_TURN", 5, not_your_turn;
-    /// The turn must be claimed before a command may act.
+    /// A handoff must be read before anyone acts.
     TurnRequired = "TURN_REQUIRED", 5, turn_required;
     /// The turn has changed since the caller last looked.
     TurnMismatch = "TURN_MISMATCH", 5, turn_mismatch;

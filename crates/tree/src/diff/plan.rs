@@ -9,11 +9,11 @@ use hashbrown::HashMap;
 use std::fmt::Write as _;
 use stickpin_refs::{Generation, Ref};
 
-/// The length above which a run of similar added or removed siblings is cut, as in outlines.
+/// The length above which a run of similar added siblings is cut, as in outlines.
 const MAX_RUN: usize = 30;
 /// The maximum number of lines printed for a cut run of added siblings.
 const KEPT_ADDED: usize = 25;
-/// The number of removed siblings of a cut run that are printed.
+/// The maximum number of lines printed for a cut run of removed siblings.
 const KEPT_REMOVED: usize = 5;
 /// The bytes reserved for the line that says what was omitted.
 const CUT_NOTE_BYTES: usize = 120;
