@@ -8,7 +8,7 @@ use super::{BaseScope, Constraint, Loan, LoanId, LoanState, ScopeRule, TargetId,
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
-/// The known facts about the location of an action. A limit on an unknown fact denies the action.
+/// What is known about the location of an action. A limit on an unknown property denies the action.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Facts {
     /// The origin of the page.
@@ -124,7 +124,7 @@ impl Constraint {
         [&self.origins, &self.packages, &self.window_roles]
     }
 
-    /// Returns whether the limits hold for `facts`. A limit holds for an unknown fact if
+    /// Returns whether the limits hold for `facts`. A limit holds for an unknown property if
     /// `if_unknown` is set.
     fn admits(&self, facts: &Facts, if_unknown: bool) -> bool {
         let known = [&facts.origin, &facts.package, &facts.window_role];
@@ -185,7 +185,8 @@ impl ScopeRule {
         self.verbs.contains(&verb) && self.selects(target) && limits(self).admits(facts, false)
     }
 
-    /// Returns whether the rule could cover an action, where an unknown fact could be anything.
+    /// Returns whether the rule could cover an action, where an unknown property could have any
+    /// value.
     fn may_concern(&self, verb: Verb, target: &TargetId, facts: &Facts) -> bool {
         self.verbs.contains(&verb) && self.selects(target) && limits(self).admits(facts, true)
     }

@@ -1,5 +1,5 @@
-//! The facts against which a request or a timer about a turn is judged: the stored turn, the
-//! members, the time, and the current state of the agents.
+//! The inputs for judging a request or a timer about a turn: the stored turn, the members, the
+//! time, and the current state of the agents.
 
 use super::{AgentId, Deadline, Lease, Member, MemberRole, Policy, TurnPhase, TurnState};
 use crate::timestamp::Timestamp;
@@ -89,7 +89,7 @@ pub struct Presence {
     pub connected: bool,
 }
 
-/// The facts against which a request or a timer is judged.
+/// The inputs for judging a request or a timer about a turn.
 #[derive(Debug, Clone, Copy)]
 pub struct Situation<'a> {
     /// The stored turn.
