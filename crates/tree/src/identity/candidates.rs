@@ -26,8 +26,8 @@ pub(crate) struct SimilarNodes {
     by_similarity_key: HashMap<Fingerprint, Vec<NodeId>>,
 }
 
-/// Returns nodes that could have a meaning: nodes of its role and name that share some of its
-/// evidence.
+/// Returns nodes that could have a meaning: nodes of its role and name. If there are many and its
+/// evidence is indexed, returns only those that share some of the evidence.
 pub(crate) fn candidates(records: &Records<'_>, last: &MeaningData) -> Vec<NodeId> {
     let mut found = Vec::new();
     for name in searched_names(last) {

@@ -48,7 +48,7 @@ impl Values {
         self.fingerprints.binary_search(&fingerprint).ok().map(|at| self.rows[at])
     }
 
-    /// Returns whether the row at an index, with the current values `now`, is the one that had
+    /// Judges whether the row at an index, with the current values `now`, is the one that had
     /// `issued`.
     pub(crate) fn shift(
         &self,
