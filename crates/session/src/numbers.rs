@@ -17,7 +17,7 @@ pub fn block(least: u32) -> Option<u32> {
     least.max(1).checked_next_multiple_of(BLOCK)
 }
 
-/// A source of numbers that are never given to another lifetime of this session name.
+/// A source of numbers, none of which is issued in two lifetimes of its session name.
 pub trait NumberSource: fmt::Debug + Send {
     /// Reserves at least `least` consecutive numbers: whole [blocks](block), or the rest of a block
     /// that is already reserved. The reservation must survive a crash once this function returns.
@@ -26,8 +26,8 @@ pub trait NumberSource: fmt::Debug + Send {
     /// Returns an error when the reservation cannot be recorded or no numbers are left.
     fn reserve(&mut self, least: u32) -> Result<Range<u32>, NumberError>;
 
-    /// Gives back `next_unused` and all later numbers, which were never issued. Called once, at a
-    /// clean close.
+    /// Gives back `next_unused` and all later numbers, which were never issued. Called at most
+    /// once, at a clean close.
     fn give_back(&mut self, next_unused: u32);
 }
 
@@ -62,7 +62,7 @@ impl InMemoryNumbers {
         Self::starting_at(1)
     }
 
-    /// Creates a source that starts at `next`.
+    /// Creates a source that starts at `next`, or at 1 if `next` is 0.
     #[must_use]
     pub fn starting_at(next: u32) -> Self {
         Self { next: next.max(1) }

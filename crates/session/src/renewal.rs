@@ -52,8 +52,8 @@ impl Session {
     }
 
     /// Returns the newest tree for which this client was informed of the effects of its actions, if
-    /// that tree is later than `since` or, without `since`, than the client's base. A diff from
-    /// that tree renews nothing.
+    /// that tree is still kept and is later than `since` or, without `since`, than the client's
+    /// base. A diff from that tree renews nothing.
     #[must_use]
     pub fn effects_base(&self, client: &ClientId, since: Option<Generation>) -> Option<BaseTree> {
         let told = self.clients.effects_shown(client)?;
@@ -72,9 +72,9 @@ impl Session {
         self.table.ended_since(base.generation)
     }
 
-    /// Renews for this client the refs that a complete diff from `base` did not list. These are the
-    /// live refs that the client received with the base or later. Returns them, sorted. The stored
-    /// tree becomes the client's base.
+    /// Renews for this client the live refs that it received with `base` or later and that a
+    /// complete diff from `base` did not list. Returns these refs, sorted. The stored tree becomes
+    /// the client's base.
     pub fn renew(&mut self, client: &ClientId, base: &BaseTree, listed: &[Ref]) -> Vec<Ref> {
         let Some(now) = self.generation() else { return Vec::new() };
         let mut renewed = self.clients.received_between(client, base.generation, now);

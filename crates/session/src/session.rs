@@ -29,11 +29,10 @@ pub struct SessionConfig {
 /// Why a tree is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// A client requested the tree (`snapshot`, `diff snapshot`): the tree always replaces the
-    /// stored one.
+    /// A client requested the tree (`snapshot`, `diff snapshot`): the generation always advances.
     Snapshot,
-    /// A command captured the tree for itself: the tree replaces the stored one unless they are
-    /// equal by value.
+    /// A command captured the tree for itself: the generation advances unless the tree equals the
+    /// stored one by value.
     Internal,
 }
 
@@ -211,7 +210,8 @@ impl Session {
         StoreOutcome { generation, stored, ended }
     }
 
-    /// Drops trees that neither a base nor an absent element needs.
+    /// Drops trees that neither a base nor an absent element needs, and what forgotten clients were
+    /// shown.
     fn prune(&mut self) {
         let away = self.table.elements.values().filter(|e| e.presence.node().is_none() && e.active.is_some());
         let seen: BTreeSet<Generation> = away.map(|e| e.last_seen.0).collect();

@@ -1,7 +1,6 @@
 //! The standing of a ref at the moment of use.
 //!
-//! The standing is determined once, where a command's arguments are parsed, and is the same for
-//! every consumer.
+//! Only [`Session::resolve`] determines it, so that one rule applies to all commands.
 
 use crate::client::ClientId;
 use crate::session::Session;
@@ -161,8 +160,9 @@ impl Session {
     /// Returns the element that a ref of this client currently stands for.
     ///
     /// # Errors
-    /// Returns [`RefFault::NotIssued`] for a ref that this lifetime never issued, and
-    /// [`RefFault::Ended`] for a ref that must no longer be used.
+    /// Returns [`RefFault::NotIssued`] for a ref that this lifetime never issued, or whose pin
+    /// names a generation that it never had. Returns [`RefFault::Ended`] for a ref that must not be
+    /// used now.
     pub fn resolve(&self, client: &ClientId, token: RefToken) -> Result<Resolved, RefFault> {
         let RefToken { id: r#ref, pin } = token;
         let now = self.generation().unwrap_or(Generation::new(0));

@@ -2,7 +2,7 @@
 //!
 //! Numbers are never reassigned and never reused. An element whose meaning changes gets another
 //! number for the new meaning. The old number is remembered and becomes valid again when the old
-//! meaning returns. One exception: if an action incremented a number in the element's record, the
+//! meaning returns. One exception: if an action changed only numbers in the element's record, the
 //! element keeps its ref number (`count_changes.rs`).
 
 use crate::numbers::{NumberError, NumberSource, Numbers};
@@ -76,7 +76,7 @@ pub(crate) struct Element {
     /// appears later is a new one unless its key matches.
     pub(crate) row_lost: bool,
     /// The number that is valid now; for an absent element, the one that was valid when it was last
-    /// seen.
+    /// seen. `None` if no number has the meaning that the element has now or had then.
     pub(crate) active: Option<Ref>,
     /// The element's numbers, oldest first.
     pub(crate) entries: Vec<Entry>,
@@ -120,7 +120,8 @@ pub(crate) struct Table {
     next_key: u64,
     /// Numbers forgotten since [`Table::forget`] last reported them.
     dropped: Vec<Ref>,
-    /// The newest generation at which a forgotten number ended.
+    /// The newest generation at which a forgotten number ended, or at which its element was last
+    /// seen before truncated captures lacked it.
     forgotten_through: Option<Generation>,
 }
 
@@ -310,8 +311,9 @@ impl Table {
         Some(ended)
     }
 
-    /// Forgets the numbers that ended first, until the limit holds. Returns all numbers forgotten
-    /// since the last call.
+    /// Forgets the numbers that ended first, or whose elements have been missing from truncated
+    /// captures for longest, until the limit holds. Returns all numbers forgotten since the last
+    /// call.
     pub(crate) fn forget(&mut self) -> Vec<Ref> {
         // Elements that truncated captures never show again would otherwise accumulate.
         let unseen = |e: &Element| (e.presence == Presence::Unseen).then_some(e.last_seen.0);

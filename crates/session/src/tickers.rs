@@ -6,8 +6,8 @@
 //! change that the app made by itself.
 //!
 //! - A number that changed by itself twice is a ticker.
-//! - Numbers of one [pattern](ContextChange::pattern) are tickers once they were re-rendered twice,
-//!   or once a client was notified of them twice. For percentages and prices, one notice suffices.
+//! - Numbers of one [pattern](ContextChange::pattern) are tickers once they were re-rendered, or a
+//!   client was notified of them, twice in all. For percentages and prices, one notice suffices.
 //! - Changed words may belong to another record, however often they change. Only a text that names
 //!   a state (`per second, rising`) and returned to an earlier state without an action is expected
 //!   to do so again.
@@ -17,7 +17,8 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use stickpin_tree::{ContextChange, FactKey, Tree, compare_texts};
 
-/// The maximum number of positions that are remembered as changing by themselves.
+/// The maximum number of positions, of patterns and of texts that are remembered as changing by
+/// themselves.
 const MAX_TICKERS: usize = 4_096;
 
 /// The minimum number of changes without an action for a number to count as changing by itself.
@@ -92,7 +93,8 @@ impl Tickers {
     }
 
     /// Returns whether a change leads from one known state of a text to another, and the text is
-    /// known to return to earlier states.
+    /// known to return to earlier states. The numbers in the text must be equal, or be known to
+    /// change by themselves.
     pub(crate) fn is_known_state(&self, change: &ContextChange) -> bool {
         let known = self.states.get(&change.key).filter(|states| states.came_back);
         let said = |text: &str| known.is_some_and(|states| states.named.contains(&words_of(text)));
@@ -111,7 +113,7 @@ impl Tickers {
         self.is_ticking(key) || self.states.get(&key).is_some_and(|states| states.came_back)
     }
 
-    /// Records that a client was notified of changes that its own actions did not make.
+    /// Records that a client was notified of changes that no client's action made.
     pub(crate) fn note_reported(&mut self, changes: &[ContextChange]) {
         let numbers = changes.iter().filter(|change| change.differs_in_numbers());
         let patterns: HashSet<(u64, bool)> = numbers.map(|c| (c.pattern(), c.is_of_quantity())).collect();

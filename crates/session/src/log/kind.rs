@@ -1,5 +1,5 @@
-//! The content of a record, as a closed enum. A new kind requires a line in the table below, which
-//! makes every `match` over kinds handle it, and a new [`super::VERSION`].
+//! The content of a record, as a closed enum. A new kind requires a line in the table below, a case
+//! in each `match` that lists all kinds, and a new [`super::VERSION`].
 
 mod people;
 mod recording;
@@ -42,8 +42,9 @@ pub enum Group {
 }
 
 impl Group {
-    /// Returns whether a record of this group must be on disk before anyone learns of it. Other
-    /// records of the last 200 ms may be lost in a power failure, but not when the daemon dies.
+    /// Returns whether every record of this group must be on disk before anyone learns of it. Of
+    /// the other groups, a power failure may lose records of the last 200 ms, except for those of a
+    /// recording ([`Kind::is_durable_at_once`]). Nothing is lost when the daemon dies.
     #[must_use]
     pub const fn is_durable_at_once(self) -> bool {
         !matches!(self, Group::Run | Group::Talk)
@@ -128,7 +129,7 @@ macro_rules! kinds {
                 match name { $(KindName::$name => <$body>::deserialize(d).map(Kind::$name),)* }
             }
 
-            /// Returns the turn after this record, if it may change the turn.
+            /// Returns the turn after this record, if the record contains it.
             #[must_use]
             pub fn turn_after(&self) -> Option<&TurnState> {
                 match self { $(Kind::$name(body) => turn_in!(body $(, $($turn)+)?),)* }

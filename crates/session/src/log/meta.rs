@@ -140,9 +140,9 @@ pub struct SessionMeta {
     /// The blob of the last tree in the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_snapshot_blob: Option<BlobId>,
-    /// When the session was first opened.
+    /// When the session was created, or when its metadata was rebuilt from the log.
     pub created_at: Timestamp,
-    /// When the last record was folded.
+    /// The time of the last record that was folded.
     pub updated_at: Timestamp,
 }
 

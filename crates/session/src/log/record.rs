@@ -38,7 +38,8 @@ pub struct Record {
     pub ts: Timestamp,
     /// The lifetime of the session.
     pub lifetime: u32,
-    /// The turn in which the event happened; for a record that grants a turn, that turn.
+    /// The turn in which the event happened. For a record that grants a turn, that turn; for the
+    /// end of a command, the turn in which the command began.
     pub turn_id: u64,
     /// The agent that caused the event; `None` for the daemon.
     pub agent: Option<AgentId>,

@@ -1,5 +1,5 @@
-//! Text that may be logged. A caller's text can enter a record only through a [`Redactor`], so that
-//! code without one does not compile.
+//! Text that may be logged. A caller's text becomes [`Redacted`] only through a [`Redactor`], so
+//! that code without one does not compile.
 
 use crate::turn::Handoff;
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
@@ -296,7 +296,8 @@ impl Argument {
     }
 }
 
-/// Redacts every string of a value, and masks the values of secret keys.
+/// Redacts every string of a value, including its keys, and masks the values of secret keys, except
+/// for null, true and false.
 pub(crate) fn redact_strings(value: Value, redactor: &dyn Redactor) -> Value {
     match value {
         Value::String(mut text) => {

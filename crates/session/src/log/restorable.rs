@@ -33,8 +33,8 @@ impl SessionMeta {
         self.manifest.plain().map_err(|name| NotRestorable::Secret(name.to_owned()))
     }
 
-    /// Returns the last address of the app, or the argument of `open`. `None` if it is empty or
-    /// contains a masked secret.
+    /// Returns the last address of the app, or the argument of `open` if the app reported none.
+    /// `None` if there is neither, or if the text is empty or contains a masked secret.
     #[must_use]
     pub fn address(&self) -> Option<&str> {
         let address = self.targets.first().map(|target| target.device_key.as_str());
@@ -46,8 +46,8 @@ impl Arguments {
     /// Returns the arguments as they were given.
     ///
     /// # Errors
-    /// Returns the name of an argument that is not logged as it was given: a secret, or a text that
-    /// is too long.
+    /// Returns the name of an argument that is not logged as it was given: it is a secret, contains
+    /// one, or is too long.
     pub fn plain(&self) -> Result<Map<String, Value>, &str> {
         let plain = |(name, value)| Ok((String::from(name), plain(value).ok_or(name)?));
         self.iter().map(plain).collect()

@@ -52,7 +52,7 @@ impl<'a> Records<'a> {
     }
 
     /// Returns the offset of the uncommitted bytes within the given bytes, once the iterator has
-    /// ended; `None` if there are none.
+    /// ended. `None` if there are none, or if the iterator ended at a damaged line.
     #[must_use]
     pub fn torn_tail(&self) -> Option<usize> {
         (!self.failed && self.at < self.bytes.len()).then_some(self.at)

@@ -46,8 +46,9 @@ pub enum Finding {
         /// The id of the command.
         id: CommandId,
     },
-    /// A record names a turn other than the one in which it was written. Or a command ended after
-    /// its turn without being marked as late: `expected` then equals `found`.
+    /// A record names a turn other than the one in which it was written; the end of a command must
+    /// name the turn in which the command began. Or a command ended after its turn without being
+    /// marked as late: `expected` then equals `found`.
     #[error("{}", wrong_turn(*seq, *expected, *found))]
     Turn {
         /// The `seq` of the record.

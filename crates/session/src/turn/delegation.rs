@@ -210,10 +210,10 @@ pub struct Child {
 pub struct TargetRef {
     /// The id of the target.
     pub target_id: TargetId,
-    /// The kind of the target: `page`, `window`, `display`.
+    /// The kind of the target: the platform of its device, such as `web`.
     pub kind: String,
     /// The display name of the target.
     pub label: String,
-    /// The device's own name for the target.
+    /// The last address of the app; before the app has reported one, the argument of `open`.
     pub device_key: String,
 }

@@ -15,11 +15,11 @@ pub enum ClaimReason {
     OpenClaim,
     /// The previous owner disappeared.
     AfterSurrender,
-    /// A command took the idle turn.
+    /// A command took the turn, which was idle or reserved for its agent.
     Implicit,
 }
 
-/// Why a turn may be taken from its owner.
+/// Why a turn may be taken from its owner, or from the agent that it is reserved for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "snake_case")]
 pub enum TakeReason {
@@ -35,7 +35,7 @@ pub enum TakeReason {
     OperatorOverride,
 }
 
-/// An event of a turn. Each event has its own kind of log record.
+/// An event of a turn, recorded in the session log.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TurnEvent {
     /// An agent became the owner.
@@ -45,7 +45,7 @@ pub enum TurnEvent {
         /// The reason for the grant.
         reason: ClaimReason,
     },
-    /// The owner released the turn.
+    /// The owner released the turn, or an implicit turn ended by itself.
     Released {
         /// The former owner.
         by: AgentId,
@@ -61,7 +61,7 @@ pub enum TurnEvent {
         /// The agent that the turn is now reserved for.
         to: AgentId,
     },
-    /// An agent took the turn from its owner.
+    /// An agent took the turn from its owner, or from the agent that it was reserved for.
     Taken {
         /// The new owner.
         by: AgentId,
@@ -106,7 +106,7 @@ pub struct Transition {
     pub event: TurnEvent,
 }
 
-/// Proof that a request comes from the current owner of the current turn.
+/// The agent that makes a request, with the turn and the lease that it believes it holds.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Fence {
     /// The requesting agent.
@@ -136,7 +136,7 @@ pub enum TurnError {
         /// The current turn.
         turn_id: u64,
     },
-    /// Another agent holds the turn.
+    /// Another agent holds the turn, or the turn is reserved for another agent.
     #[error("turn {turn_id} belongs to {owner}")]
     TurnHeld {
         /// The holder, or the agent that the turn is reserved for.

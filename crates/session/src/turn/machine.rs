@@ -376,7 +376,7 @@ pub struct Reversion {
 
 /// Returns the change that the end of a loan makes to a turn that `who` had through it: the turn is
 /// reserved for the agent that last held it for the lender. If that agent is gone or cannot hold
-/// the turn, the turn becomes idle.
+/// the turn, the turn becomes idle. `None` if `who` neither owns the turn nor has it reserved.
 #[must_use]
 pub fn revert(s: Situation<'_>, who: &AgentId, back: Reversion) -> Option<Transition> {
     let owns = s.is_owner(who);
@@ -401,7 +401,7 @@ pub fn revert(s: Situation<'_>, who: &AgentId, back: Reversion) -> Option<Transi
     Some(Transition { after: reserve_for(s, &to, true, prev, handoff), event })
 }
 
-/// Ends the turn with its session.
+/// Returns the change of the turn when its session is closed.
 #[must_use]
 pub fn close(s: Situation<'_>) -> Transition {
     let after = TurnState { state: TurnPhase::Closed, ..without_owner(s, None, None) };

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-/// Whether a command takes an idle turn implicitly.
+/// Whether a command may take a turn implicitly.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ImplicitTurns {
@@ -35,13 +35,14 @@ pub struct Policy {
     pub wait_slice_mcp_ms: u64,
     /// How long a silent member counts as present.
     pub presence_ttl_ms: u64,
-    /// Whether a command takes an idle turn implicitly.
+    /// Whether a command may take a turn implicitly.
     pub implicit_turns: ImplicitTurns,
     /// How long an implicit turn lasts without a command while others wait.
     pub implicit_idle_ms: u64,
     /// How long an implicit turn lasts without a command.
     pub implicit_lease_ms: u64,
-    /// How long a takeover waits for the running command.
+    /// How long a takeover, a loan or the end of the daemon waits for running commands before it
+    /// cancels them.
     pub drain_ms: u64,
     /// How long an unused session is kept before it may be removed.
     pub idle_session_retention_ms: u64,

@@ -21,7 +21,7 @@ pub struct Facts {
     pub file: Option<String>,
 }
 
-/// Why a session may not act, lend or reclaim.
+/// Why a session may not act or lend.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum ScopeError {
     /// The action is outside the session's scope.

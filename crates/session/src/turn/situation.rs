@@ -100,7 +100,8 @@ pub struct Situation<'a> {
     pub policy: &'a Policy,
     /// The presence of the agents. Agents without an entry were never seen.
     pub presence: &'a BTreeMap<AgentId, Presence>,
-    /// Milliseconds since the turn became idle; `None` if the daemon restarted since then.
+    /// Milliseconds since the turn became idle; `None` if it is not idle, or if the daemon
+    /// restarted since then.
     pub idle_ms: Option<u64>,
     /// The current time.
     pub now: &'a Now,
@@ -159,11 +160,11 @@ pub enum Label {
     OwnerGone,
     /// The lease expired without renewal.
     OwnerStale,
-    /// The owner is alive but silent while another member waits.
+    /// The owner is silent and runs no command while another member waits.
     OwnerIdle,
     /// The turn is reserved for an agent whose harness ended.
     RecipientGone,
-    /// No member's harness is running, and no member was active recently.
+    /// No member's harness is running, no member is connected, and none was active recently.
     Dormant,
     /// Nobody holds the turn.
     Idle,

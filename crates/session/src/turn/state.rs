@@ -41,7 +41,7 @@ ids! {
     LeaseId;
     /// The id of a loan of scope from one session to another.
     LoanId;
-    /// The id of a surface that can be driven separately: a page, an app window, a phone display.
+    /// The id of a target: the device that a session drives.
     TargetId;
 }
 

@@ -24,7 +24,7 @@ pub struct MemberLeft {
     pub turn_after: Option<TurnState>,
 }
 
-/// An agent was removed.
+/// An agent was removed, or lost the turn because the loan through which it had the turn ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MemberKicked {
@@ -91,7 +91,7 @@ pub struct TurnAssigned {
     /// The handoff to the next owner.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub handoff: Option<RedactedHandoff>,
-    /// Whether the agent claims that its operator requested the assignment.
+    /// Whether the assigning agent claims that its operator requested the assignment.
     pub operator_requested: bool,
     /// The turn after this record.
     pub turn_after: TurnState,

@@ -163,7 +163,7 @@ pub struct CommandEnd {
     /// The address of the app after the command, if the command changed it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub address: Option<Redacted>,
-    /// Whether the command ended after the turn had passed to another agent.
+    /// Whether another turn had begun before the command ended.
     pub late: bool,
     /// What the command contributed to the recording of its session.
     #[serde(skip_serializing_if = "Option::is_none")]
