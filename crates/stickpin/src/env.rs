@@ -1,4 +1,5 @@
-//! All environment variables, each named once. No other file of the workspace reads one.
+//! The environment variables of the program. No other file of the program reads one, but the names
+//! of those that reveal a harness or a terminal are defined elsewhere.
 
 use rustix::termios::{Winsize, tcgetwinsize};
 use std::collections::BTreeMap;
@@ -28,7 +29,8 @@ const MCP_PROFILE: &str = "STICKPIN_MCP_PROFILE";
 const MCP_TOKEN: &str = "STICKPIN_MCP_TOKEN";
 /// Followed by a name: a variable of scripts, unless `-e` sets it.
 const VAR: &str = "STICKPIN_VAR_";
-/// A variable of a script, under the name that other runners of `.ad` scripts use.
+/// Followed by a name: a variable of scripts, with the prefix that other runners of `.ad` scripts
+/// use. `STICKPIN_VAR_` takes precedence.
 const AD_VAR: &str = "AD_VAR_";
 /// Followed by a name: the value that `fill --secret NAME` fills in. No response shows it.
 const SECRET: &str = "STICKPIN_SECRET_";
@@ -84,9 +86,9 @@ const DATA_DIRS: &str = "XDG_DATA_DIRS";
 /// allocator reads this variable at process start, before any of our code runs.
 const DAEMON_DEFAULTS: &[(&str, &str)] = &[("MIMALLOC_PURGE_DELAY", "0")];
 
-/// Any value: no colors, unless `--color` asks for them.
+/// Any value that is not empty: no colors, unless `--color` asks for them.
 const NO_COLOR: &str = "NO_COLOR";
-/// Any value but 0: colors even if the output is not a terminal.
+/// Any value that is neither empty nor 0: colors even if the output is not a terminal.
 const CLICOLOR_FORCE: &str = "CLICOLOR_FORCE";
 /// 0: no colors.
 const CLICOLOR: &str = "CLICOLOR";
@@ -102,8 +104,9 @@ const PROGRAMS: &[&str] = &[CHROMIUM];
 #[cfg(not(feature = "web"))]
 const PROGRAMS: &[&str] = &[];
 
-/// Returns the variables that a client of the MCP server must pass on: ours, and those by which
-/// apps find their desktop. Secrets are included only if set.
+/// Returns the names of the variables that a client of the MCP server must pass on: ours, except
+/// for the token and the script variables, and those by which apps find their desktop. Secrets are
+/// included only if set.
 pub(crate) fn passed_variables(env: &Env) -> Vec<String> {
     let ours: &[&str] = &[STATE_DIR, SESSION, STALE_REFS, MCP_PROFILE, LOG, AGENT_ID];
     #[cfg(feature = "web")]
@@ -153,7 +156,7 @@ fn text(name: &str) -> Option<String> {
 /// # Errors
 /// Returns `IO` when the working directory or the path of this program cannot be determined, or
 /// when the path of the working or home directory is not UTF-8. Returns `INVALID_ARGS` for a
-/// variable that is not UTF-8.
+/// variable that begins with `STICKPIN_` or `AD_VAR_`, names no program and is not UTF-8.
 pub(crate) fn command_line_env() -> Result<Env> {
     let all: Vec<(OsString, OsString)> = env::vars_os().collect();
     let io = |e| Error::new(ErrorCode::Io, format!("cannot determine the working directory: {e}"));

@@ -7,7 +7,7 @@ use stickpin_cli::{Env, Mcp, Streams};
 use stickpin_kernel::{EnvAge, Error, ErrorCode, Result};
 use stickpin_mcp::{CLIENT_TIMEOUT, HttpOptions, MAX_CHARS, Profile, Setup};
 
-/// Serves a client, or prints how to configure one.
+/// Serves clients, or prints how to configure one.
 pub(crate) fn run(mcp: &Mcp, env: &Env, streams: &mut Streams<'_>) -> Result<u8> {
     if let Some(client) = &mcp.print_config {
         let text =
