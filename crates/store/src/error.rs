@@ -130,7 +130,7 @@ pub enum StoreError {
     /// is out of order.
     #[error("cannot repair line {line} of `{}`: the line is not the first damaged one, or the record after it is out of order", path.display())]
     NotDamaged {
-        /// The segment.
+        /// The segment, or the folder of the log if the line is not the first damaged one.
         path: PathBuf,
         /// The number of the line.
         line: u64,

@@ -11,7 +11,8 @@ impl Store {
     /// segments. Also works while a [`crate::SessionLog`] is open for the session.
     ///
     /// # Errors
-    /// Returns [`StoreError::Corrupt`] with the line and the phase. Damage is never skipped.
+    /// Returns [`StoreError::Corrupt`] with the line and the phase; damage is never skipped. Also
+    /// returns errors for a log that is missing, cannot be read, or has another format version.
     pub fn records_after(&self, name: &str, after: u64, limit: usize, phase: Phase) -> Result<Vec<Record>> {
         let mut found = Vec::new();
         if limit > 0 {

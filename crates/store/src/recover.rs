@@ -126,7 +126,7 @@ pub(crate) fn segments(files: &dyn Files, dir: &SessionDir) -> Result<Vec<u32>> 
 /// The end of a segment.
 #[derive(Debug)]
 pub(crate) struct Tail {
-    /// The records after the given one, in order.
+    /// The records after the record `applied` of [`tail`], in order.
     pub(crate) records: Vec<Located>,
     /// The last committed record, regardless of its `seq`; `None` if the segment has none.
     pub(crate) last: Option<Located>,

@@ -25,8 +25,8 @@ pub struct Repaired {
 
 impl Store {
     /// Replaces the damaged line `line` of the first damaged segment, and any damaged lines
-    /// directly after it, with records that report the repair. Moves their bytes to the quarantine.
-    /// The session must not be open, and must be opened again afterwards.
+    /// directly after it, with records that report the repair. Moves the bytes of the lines to the
+    /// quarantine. The session must not be open, and must be opened again afterwards.
     ///
     /// # Errors
     /// Returns an error if the first damaged line is another one, if the record after the damage is

@@ -138,8 +138,8 @@ impl SessionLog {
         &self.meta
     }
 
-    /// Returns the reason why the metadata on disk lags behind. Nothing is lost: opening the
-    /// session reads the missing records from the log.
+    /// Returns the reason why the metadata on disk lags behind, if writing it failed. Nothing is
+    /// lost: opening the session reads the missing records from the log.
     #[must_use]
     pub fn meta_fault(&self) -> Option<&StoreError> {
         self.meta_fault.as_ref()
@@ -162,7 +162,8 @@ impl SessionLog {
         self.unsynced.sync().map_err(|e| StoreError::io("sync", &path, e))
     }
 
-    /// Returns whether all written data is on disk.
+    /// Returns whether no written data waits to be synced. A sync may still be running, or have
+    /// failed.
     #[must_use]
     pub fn is_synced(&self) -> bool {
         self.unsynced.is_empty()
@@ -171,7 +172,7 @@ impl SessionLog {
     /// Reads a blob that a record of this session refers to, and verifies its digest.
     ///
     /// # Errors
-    /// Returns an error if the blob is missing or damaged.
+    /// Returns an error if the blob is missing or damaged, or cannot be read.
     pub fn blob(&self, blob: &BlobRef) -> Result<Vec<u8>> {
         crate::blobs::get(&*self.store.files, &self.dir.blobs(), blob)
     }

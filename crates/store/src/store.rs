@@ -36,8 +36,9 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a state directory on disk. A thread syncs commands, snapshots, messages and notes
-    /// within 200 ms; everything else is on disk before its call returns.
+    /// Opens a state directory on disk. A thread syncs commands outside a recording, snapshots,
+    /// console entries, messages and notes after 200 ms; all other records are on disk before the
+    /// call that writes them returns.
     ///
     /// # Errors
     /// Returns an error if the folders cannot be created or the thread cannot be started.
@@ -138,8 +139,8 @@ impl Store {
         Ok(self.dir(name)?.root)
     }
 
-    /// Removes a session with its log. After a crash, either all of the session or none of it
-    /// remains.
+    /// Removes a session with its log. After a crash, the session exists either as a whole or not
+    /// at all.
     ///
     /// # Errors
     /// Returns an error if the session cannot be removed.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::time::{Duration, Instant};
 
-/// The maximum time until a command, a snapshot, a message or a note is on disk.
+/// The time after which a record is synced that need not be on disk at once.
 pub(crate) const DELAY: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone)]
@@ -59,7 +59,7 @@ impl Unsynced {
         self.items.lock().list.push(Item::Folder(dir));
     }
 
-    /// Returns whether everything is on disk.
+    /// Returns whether nothing waits to be synced. A sync may still be running, or have failed.
     pub(crate) fn is_empty(&self) -> bool {
         self.items.lock().list.is_empty()
     }

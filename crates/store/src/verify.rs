@@ -23,7 +23,8 @@ impl Store {
     /// Checks the whole log of a session. Changes nothing.
     ///
     /// # Errors
-    /// Returns [`StoreError::Corrupt`] with the first damaged line.
+    /// Returns [`StoreError::Corrupt`] with the first damaged line. Also returns errors for a log
+    /// that is missing, cannot be read, or has another format version.
     pub fn verify(&self, name: &str) -> Result<Verified> {
         let dir = self.dir(name)?;
         let mut verifier = Verifier::default();

@@ -9,7 +9,7 @@ use crate::segment::{Refused, SegmentWriter};
 use std::sync::Arc;
 use stickpin_session::log::{FoldFault, Kind, Record, SegmentEnd, SessionMeta, StartReason, legal_turn};
 
-/// The maximum number of records by which the metadata on disk may lag behind.
+/// The number of records by which the metadata on disk may lag behind before it is written again.
 const META_EVERY: u64 = 256;
 
 /// The maximum number of records kept in memory.
@@ -144,8 +144,8 @@ impl SessionLog {
         Ok(seq)
     }
 
-    /// Ends a full segment and begins the next one. Does so only between two commands, so that a
-    /// command is in one segment, and never while the disk is full.
+    /// Begins the next segment after one that has ended. Ends a full segment first, but only
+    /// between two commands, so that a command is in one segment, and not while the disk is full.
     pub(super) fn rotate(&mut self, origin: &Origin) -> Result<()> {
         let Some(writer) = &self.writer else { return Ok(()) };
         let full = writer.len() >= self.store.rotate_at && self.meta.open_commands.is_empty();
@@ -160,10 +160,10 @@ impl SessionLog {
         self.begin_segment(&origin, start)
     }
 
-    /// Stores the metadata once all records folded into it are on disk.
+    /// Syncs all records that are folded into the metadata, then stores the metadata.
     ///
     /// # Errors
-    /// Returns an error if the metadata cannot be written.
+    /// Returns an error if the records cannot be synced or the metadata cannot be written.
     pub fn store_meta(&mut self) -> Result<()> {
         let bytes = meta_bytes(&self.dir, &self.meta)?;
         self.sync()?;

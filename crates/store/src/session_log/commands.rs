@@ -55,8 +55,9 @@ impl SessionLog {
     /// any case: the caller reports it, and whether it was logged.
     ///
     /// # Errors
-    /// Returns an error if the end could not be written. The command has ended nevertheless, and
-    /// the log is read-only until the end is written or the session is opened again.
+    /// Returns [`StoreError::NotOpen`] for a command that is not open. Any other error means that
+    /// the end could not be written. The command has ended nevertheless, and the log is read-only
+    /// until the end is written or the session is opened again.
     pub fn end(&mut self, origin: &Origin, command: CommandId, outcome: CommandOutcome) -> Result<u64> {
         let Some(open) = self.meta.open_commands.iter().find(|open| open.cmd_id == command) else {
             return Err(StoreError::NotOpen(command));

@@ -97,7 +97,7 @@ impl SessionLog {
         Ok(found)
     }
 
-    /// Continues from the log if it lacks records that the metadata contains.
+    /// Continues from the log, which lacks records that the metadata contains.
     fn fall_back(&mut self, (seq, lifetime, turn_id): (u64, u32, u64), now: Timestamp) -> Result<()> {
         recover::quarantine_meta(&*self.store.files, &self.dir)?;
         (self.meta.applied_seq, self.meta.lifetime) = (seq, lifetime);
