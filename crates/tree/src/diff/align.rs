@@ -89,8 +89,8 @@ impl<'t> AlignedOutlines<'t> {
         };
         for &(a, b) in pairs {
             match (aligned.old.at.get(&a), aligned.new.at.get(&b)) {
-                // A similar node of another document counts as never shown if no ref to it was
-                // issued: its run was cut.
+                // A control in another document counts as new if no ref to the old node was issued,
+                // because the old node was never shown: its run of similar siblings was cut.
                 (Some(&old_at), Some(_)) if is_unseen(old.node(a), new.node(b), queries) => {
                     aligned.is_folded.insert(old_at);
                 }

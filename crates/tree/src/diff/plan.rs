@@ -9,7 +9,7 @@ use hashbrown::HashMap;
 use std::fmt::Write as _;
 use stickpin_refs::{Generation, Ref};
 
-/// The length above which a run of similar added siblings is cut, as in outlines.
+/// The length above which a run of similar added or removed siblings is cut, as in outlines.
 const MAX_RUN: usize = 30;
 /// The maximum number of lines printed for a cut run of added siblings.
 const KEPT_ADDED: usize = 25;

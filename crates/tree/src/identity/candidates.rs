@@ -16,7 +16,7 @@ use crate::{NodeId, NodeRef, Role};
 /// Up to this many nodes, judging each one is faster than indexing their evidence.
 const MAX_UNINDEXED: usize = 4;
 
-/// Nodes by role and name, with counts and without.
+/// Nodes by role and name. A node is listed under its full name and under its name without counts.
 pub(crate) type NodesByName = HashMap<(Role, Fingerprint), Vec<NodeId>>;
 
 /// Nodes of one role and name, by similarity key.
@@ -27,7 +27,8 @@ pub(crate) struct SimilarNodes {
 }
 
 /// Returns nodes that could have a meaning: nodes of its role and name. If there are many and its
-/// evidence is indexed, returns only those that share some of the evidence.
+/// evidence is indexed, returns only those that share some of the evidence, and those in the row
+/// that the meaning names, if the row identifies the element and still exists.
 pub(crate) fn candidates(records: &Records<'_>, last: &MeaningData) -> Vec<NodeId> {
     let mut found = Vec::new();
     for name in searched_names(last) {
@@ -71,7 +72,7 @@ pub(crate) fn candidates(records: &Records<'_>, last: &MeaningData) -> Vec<NodeI
     found
 }
 
-/// Returns the nodes of a role and name inside a node.
+/// Returns the nodes inside `root` that have the role and name of a meaning.
 pub(crate) fn similar_nodes_inside(
     records: &Records<'_>,
     last: &MeaningData,
@@ -132,7 +133,7 @@ fn position_fingerprint(index: usize, count: usize) -> Fingerprint {
     Fingerprint::of(TextKind::Position, &format!("{index} of {count}"))
 }
 
-/// Returns all fingerprints that evidence may look up.
+/// Returns all fingerprints under which evidence may look up an element.
 fn similarity_keys(context: &ElementSurroundings) -> Vec<Fingerprint> {
     let mut found: Vec<Fingerprint> = context.heading.into_iter().chain(context.region).collect();
     found.push(context.address);

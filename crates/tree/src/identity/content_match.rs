@@ -26,13 +26,14 @@ use crate::{IdentityGrade, NodeId, NodeRef};
 /// Whether any row of an older container survived, by the container's first row.
 pub(crate) type SurvivingRows = Memo<(RecordsId, NodeId), bool>;
 
-/// Re-rendered rows of two lists, the first one from older records.
+/// Rows of an older list with the rows that replaced them, by the first rows of both lists.
 pub(crate) type RerenderedRows = Memo<(RecordsId, NodeId, NodeId), Rc<HashMap<NodeId, NodeId>>>;
 
 /// Returns the node of a new tree that replaces an element whose own node is gone.
 ///
 /// `old_node` is where the element was last seen, in the tree of `old`; `meaning` is the issued
-/// meaning. The returned node has both the issued meaning and the one that the element last had.
+/// meaning. The returned node has both the issued meaning and the one that the element last had. On
+/// a device without identity, the issued meaning suffices.
 ///
 /// # Errors
 /// Returns the reason why no node is accepted.
@@ -87,8 +88,8 @@ pub fn reappeared_with_list(old: &Records<'_>, old_node: NodeId, new: &Records<'
 /// one by one.
 const MIN_RERENDERED_ROWS: usize = 3;
 
-/// Returns whether several rows of a list, including the element's, have new nodes while others
-/// kept theirs, and each has exactly the text of one gone row. That is the case for a partly
+/// Returns whether several rows of a list, including the element's, have new nodes, and each has
+/// exactly the text of one gone row. Other rows may have kept their nodes, as in a partly
 /// re-rendered table that was sorted or filtered. Nobody deletes several records and creates as
 /// many equal ones; for a single row, that cannot be ruled out.
 fn several_rows_rerendered(old: &Records<'_>, at: RowAt<'_>, new: &Records<'_>, node: NodeId) -> bool {
@@ -149,9 +150,9 @@ fn find_in_surviving_row<'n>(
     (!has_rival).then(|| new.tree.node(found))
 }
 
-/// Returns the only candidate that has the issued meaning, and whether its name is equal. Of
-/// several candidates that differ only in the counts in their names, the one with the exact name
-/// wins (`Last 7 days`, `Last 30 days`).
+/// Returns the only candidate that has the judged meaning, and whether its name is equal; `None` if
+/// no candidate has the meaning. Of several candidates that differ only in the counts in their
+/// names, the one with the exact name wins (`Last 7 days`, `Last 30 days`).
 fn choose_unique(
     verdicts: impl Iterator<Item = (NodeId, Verdict)>,
 ) -> Result<Option<(NodeId, bool)>, NoMatch> {

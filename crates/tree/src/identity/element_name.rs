@@ -7,9 +7,10 @@ use crate::identity::rows::numbers::{is_count, without_counts};
 use crate::identity::rows::text;
 use crate::{NodeRef, States};
 
-/// Returns the name without parenthesized integers and without child leaves that are only a number.
+/// Returns the name without counts and without badges: leaves in child elements that are only a
+/// number.
 ///
-/// Only text in a separate badge is omitted: `Page 3` keeps its number, because it is one leaf.
+/// `Page 3` keeps its number, because it is one leaf.
 pub(crate) fn stable_name(node: NodeRef<'_>) -> String {
     if !node.is(States::NAME_FROM_CONTENT) {
         return strip_counts(node.name());
@@ -40,7 +41,7 @@ pub(crate) fn stable_name(node: NodeRef<'_>) -> String {
     strip_counts(&words.join(" "))
 }
 
-/// Words that follow the number of selected items.
+/// Words that follow the number of selected, unread or new items.
 const SELECTION_WORDS: [&str; 5] = ["selected", "marked", "checked", "unread", "new"];
 
 /// Removes counts from a name: parenthesized integers, and a number before a plural (`show 7

@@ -17,9 +17,9 @@ pub(crate) enum Evidence {
     Text { fingerprints: Box<[Fingerprint]>, raw_key: Option<Fingerprint> },
     /// No other row had an element with the role and name of this one.
     OwnName,
-    /// Numbers that only the element's row had, with names of row headers that are not texts. It is
-    /// unknown whether the headers belong to the row or to the position, and whether the numbers
-    /// belong to the record or to the position.
+    /// Numbers that only the element's row had, with its distinguishing row headers whose names are
+    /// not text leaves. It is unknown whether the headers belong to the row or to the position, and
+    /// whether the numbers belong to the record or to the position.
     Numbers { fingerprints: Box<[Fingerprint]>, headers: Box<[Fingerprint]> },
     /// The position among the rows.
     Position { index: usize, count: usize, values: FieldValues },

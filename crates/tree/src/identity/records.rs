@@ -136,8 +136,8 @@ impl<'t> Records<'t> {
         }
     }
 
-    /// Returns the clauses that do not hold for a node of this tree, in the order of checking. Each
-    /// clause is checked only when the iterator reaches it.
+    /// Returns the clauses that do not hold for a node of this tree, in the order of checking. The
+    /// surroundings are read only when the iterator has passed the role, the name and the words.
     pub fn differences<'a>(
         &'a self,
         issued: &'a Meaning,
@@ -241,7 +241,7 @@ impl<'t> Records<'t> {
     }
 
     /// Returns the row of an element. As long as the node that was the row at the time of issue
-    /// contains the element, it is the row, regardless of its siblings.
+    /// contains the element, that node is the row, regardless of its siblings.
     pub(crate) fn current_row(&self, issued: &Record, element: NodeRef<'t>) -> Option<RowAt<'_>> {
         if issued.evidence.is_row()
             && let Some(row) = issued.row
@@ -284,7 +284,7 @@ impl<'t> Records<'t> {
         self.tree.node(at.id).role() == Role::Group && at.container.ids.len() < 2
     }
 
-    /// Returns whether a node still has the title that it had.
+    /// Returns whether the node of a title still has that title; false if there is no such node.
     pub(crate) fn has_title(&self, title: &Title) -> bool {
         title.node.and_then(|n| self.node_at(n)).is_some_and(|n| {
             let text = group::title(n).unwrap_or_else(|| self.cache.headings.heading_text(n));
@@ -307,7 +307,11 @@ impl<'t> Records<'t> {
     }
 
     /// Compares an element's words at the time of issue with its current words. Returns the current
-    /// words if only counts differ, `None` if nothing differs, and the failing clause otherwise.
+    /// words if only counts differ. Returns `None` if nothing differs, if there were no words, or
+    /// if the element has become more than a button and still contains the earlier words.
+    ///
+    /// # Errors
+    /// Returns the failing clause otherwise.
     pub(crate) fn compare_text(
         &self,
         issued: &MeaningData,

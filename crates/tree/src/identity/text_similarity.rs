@@ -27,8 +27,8 @@ pub(crate) type KeptCounts = Memo<(RecordsId, NodeId, NodeId), u32>;
 /// A part of a tree, without one element in it.
 pub(crate) type PageArea<'a, 't> = (&'a Records<'t>, NodeRef<'t>, Option<NodeRef<'t>>);
 
-/// Returns whether one part keeps more than half of the text of another. `None` if there is no
-/// text.
+/// Returns whether the part `now` keeps more than half of the text of the part `then`. `None` if
+/// `then` has no text.
 ///
 /// Each part is read and compared once for all of its elements; the element itself is then
 /// subtracted.
@@ -94,8 +94,8 @@ fn text_fingerprints(root: NodeRef<'_>) -> Vec<Fingerprint> {
 }
 
 /// Returns whether two documents show the same record: the same text in the nearest main, form,
-/// dialog or article. Ignores times, money and counts, but not single numbers, which may be all
-/// that distinguishes invoice 17 from 18.
+/// dialog or article, otherwise in the whole document. Ignores fields, live regions, times, money
+/// and counts, but not single numbers, which may be all that distinguishes invoice 17 from 18.
 pub(crate) fn same_document(old: &Records<'_>, a: NodeRef<'_>, new: &Records<'_>, b: NodeRef<'_>) -> bool {
     let area = |n: NodeRef<'_>| {
         n.ancestors()

@@ -7,7 +7,8 @@ use std::fmt;
 pub enum Verdict {
     /// The node is the issued element.
     Same {
-        /// The current name, if it differs from the issued one (`Cart (1)` is `Cart (2)` now).
+        /// The current name or words, if they differ from the issued ones (`Cart (1)` is `Cart (2)`
+        /// now).
         reads_now: Option<String>,
     },
     /// The node is something else now, according to the clause.
@@ -31,7 +32,7 @@ impl Verdict {
     }
 }
 
-/// The condition of the record rule that no longer holds.
+/// A condition of the record rule that no longer holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum Clause {
@@ -100,7 +101,7 @@ pub enum NoMatch {
     Hidden,
     /// No node has this meaning.
     Absent,
-    /// Several nodes have this meaning, or had it before.
+    /// Several nodes have this meaning or had it before, or only its position tells the row apart.
     NotUnique,
     /// The new document has another URL.
     OtherAddress,

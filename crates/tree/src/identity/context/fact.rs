@@ -31,7 +31,7 @@ pub enum FactKind {
     Selected,
     /// The single button whose menu or section is open, with its row.
     Expanded,
-    /// The URL of a document: path and query.
+    /// The URL of a document, without a fragment unless it is a route.
     Address,
     /// The title of a document, without counts and unsaved marks.
     Title,

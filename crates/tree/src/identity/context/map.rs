@@ -47,7 +47,7 @@ impl Context {
 /// size. Equal parts of two maps can be stored once.
 #[derive(Debug, Default)]
 pub struct ContextMap {
-    /// The segments in document order.
+    /// The segments in document order, followed by those that were added later.
     pub(super) segments: Vec<Arc<Segment>>,
     index: HashMap<SegmentKey, usize>,
 }

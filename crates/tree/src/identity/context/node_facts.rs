@@ -31,7 +31,7 @@ pub(super) fn visit_document_facts<'t>(
     }
 }
 
-/// Returns the path and query of a URL. A fragment counts only if it is a route (`#/orders/17`,
+/// Returns a URL without its fragment. A fragment stays if it is a route (`#/orders/17`,
 /// `#!/orders/17`).
 fn path_and_query(url: &str) -> &str {
     match url.split_once('#') {

@@ -63,7 +63,7 @@ impl<'r, 't> ContextReader<'r, 't> {
     }
 
     /// Returns the segments around a node, innermost first. A dialog is followed by the dialogs
-    /// that were opened before it.
+    /// before it in the document, which count as opened earlier.
     fn segments_around(&self, node: NodeRef<'t>) -> Vec<NodeRef<'t>> {
         let tree = self.records.tree();
         let mut found: Vec<NodeRef<'t>> = Vec::new();
@@ -95,7 +95,7 @@ impl<'r, 't> ContextReader<'r, 't> {
         Context { segments: segments.into_iter().map(|n| Arc::new(self.read(n))).collect(), enclosing: keys }
     }
 
-    /// Returns the facts of the whole tree.
+    /// Returns the facts of the whole tree, except for segments that the device cannot identify.
     #[must_use]
     pub fn map(&self) -> ContextMap {
         let segments = self.records.tree().nodes().filter(|n| self.is_segment(*n));
@@ -198,7 +198,8 @@ impl<'r, 't> ContextReader<'r, 't> {
         builder.finish(segment_key(segment))
     }
 
-    /// Visits the facts of a segment in document order: the node, the kind and the text of each.
+    /// Visits the facts of a segment in document order, then its selections and its open button:
+    /// the node, the kind and the text of each.
     fn visit(&self, segment: NodeRef<'t>, mut found: impl FnMut(NodeRef<'t>, FactKind, &str)) {
         if segment.role() == Role::Document {
             visit_document_facts(segment, &mut found);
@@ -271,7 +272,7 @@ impl<'r, 't> ContextReader<'r, 't> {
 
     /// Records the selection in a segment that is inside another one: the row itself, with its
     /// text, if something in it is selected; the selected items of a list box; nothing in other
-    /// popups.
+    /// popups, in messages and in complementary sections.
     fn selection_in(&self, row: NodeRef<'t>, selected: &mut BTreeMap<NodeId, String>) {
         let from = self.selected_nodes.partition_point(|&n| n < row.id());
         let selected_nodes = self.selected_nodes[from..].iter().take_while(|&&n| n < row.subtree_end());

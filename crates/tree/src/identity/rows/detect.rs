@@ -156,8 +156,8 @@ impl Structure {
     }
 
     /// Returns whether a heading is only about the row that contains it. Groups are parts of one
-    /// thing, and so are dissimilar wrappers. A level 1 heading in such a wrapper is the title of
-    /// the content beside it.
+    /// thing, and so are dissimilar wrappers. A level 1 heading in any wrapper is the title of the
+    /// content beside it.
     pub(crate) fn is_title_of_row(&self, node: NodeRef<'_>, heading: NodeRef<'_>) -> bool {
         match node.role() {
             Role::Group => false,

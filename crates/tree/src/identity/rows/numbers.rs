@@ -31,8 +31,8 @@ pub(crate) fn is_count(text: &str) -> bool {
 pub(crate) const CURRENCY_SIGNS: [char; 5] = ['$', '€', '£', '¥', '₹'];
 const CURRENCIES: [&str; 10] = ["$", "€", "£", "¥", "₹", "USD", "EUR", "GBP", "kr", "CHF"];
 
-/// Returns whether a text is a number with a currency or magnitude: `$12.00`, `1,2k`, `5 EUR /
-/// month`.
+/// Returns whether a text is a number, with or without a currency, percent sign, magnitude or rate:
+/// `$12.00`, `1,2k`, `5 EUR / month`.
 pub(crate) fn is_amount(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c.is_whitespace() || "+-−–".contains(c));
     let rest = CURRENCIES.iter().find_map(|c| rest.strip_prefix(c)).unwrap_or(rest);

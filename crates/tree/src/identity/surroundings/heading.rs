@@ -30,13 +30,13 @@ impl HeadingIndex {
         first[node.id().index()].map(|id| node.tree().node(id))
     }
 
-    /// Returns the heading above an element: the first heading of the nearest ancestor that has
-    /// one.
+    /// Returns the heading above an element: the nearest of [`Self::headings_around`].
     pub(crate) fn heading_of<'t>(&self, element: NodeRef<'t>) -> Option<NodeRef<'t>> {
         self.headings_around(element).next()
     }
 
-    /// Returns the first heading of each ancestor that has one, nearest first.
+    /// Returns the first heading of each ancestor that has one, nearest first. Skips a heading that
+    /// is the element itself or belongs to a region after the element.
     pub(crate) fn headings_around<'t>(&self, element: NodeRef<'t>) -> impl Iterator<Item = NodeRef<'t>> {
         ancestors_to_document(element).filter_map(move |n| self.heading_for(n, element))
     }

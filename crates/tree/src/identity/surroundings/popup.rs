@@ -45,8 +45,8 @@ pub(crate) struct PopupText {
 
 impl PopupText {
     /// Returns whether the text is still the same: all of it without fields, more than half with
-    /// fields. A button bar in a dialog with a progress bar serves the operation, whatever the text
-    /// says.
+    /// fields. True if there was no text. A button bar in a dialog with a progress bar serves the
+    /// operation, whatever the text says.
     pub(crate) fn holds(&self, now: &Self, of_part: bool) -> bool {
         if self.text.is_empty() || of_part && self.progress && now.progress {
             return true;

@@ -15,13 +15,13 @@ pub(crate) struct SectionText {
     pub(crate) all: Arc<[Fingerprint]>,
     /// The text without repetitions of the window's title.
     pub(crate) without_title: Arc<[Fingerprint]>,
-    /// The number of window labels in that text, counted separately: adjacent labels read as one
-    /// text.
+    /// The number of texts in `without_title`. In a window, adjacent labels read as one text but
+    /// are counted separately.
     pub(crate) labels: usize,
 }
 
 impl HeadingIndex {
-    /// Returns the section between an element and its heading, with its own text.
+    /// Returns the nearest section between an element and its heading that has text, with its text.
     pub(crate) fn section_of<'t>(&self, element: NodeRef<'t>) -> Option<(NodeRef<'t>, SectionText)> {
         self.below_heading(element)
             .filter(|n| {
@@ -33,9 +33,9 @@ impl HeadingIndex {
             .find(|(_, text)| !text.all.is_empty())
     }
 
-    /// Returns the text of a section, without rows, controls, labels, live regions and volatile
-    /// text. For a window, also without lists, tables and documents, whose content changes while
-    /// the window stays the same.
+    /// Returns the text of a section, without rows, controls, fields and their labels, popups, live
+    /// regions and volatile text. For a window, also without lists, tables and documents, whose
+    /// content changes while the window stays the same.
     pub(crate) fn section_text(&self, section: NodeRef<'_>) -> SectionText {
         self.sections.get(section.id(), || read_section(section))
     }
