@@ -35,7 +35,7 @@ pub trait NumberSource: fmt::Debug + Send {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NumberError {
-    /// All 4,294,967,295 numbers of this session name are used up.
+    /// Too few of the 4,294,967,295 numbers of this session name are left.
     #[error("all ref numbers of this session name are used up")]
     Exhausted,
     /// The reservation could not be recorded.

@@ -97,7 +97,7 @@ pub struct SessionMeta {
     pub session_uid: String,
     /// The platform of its device.
     pub platform: String,
-    /// The lifetime, from 1.
+    /// The lifetime, from 1; 0 until a record is committed.
     pub lifetime: u32,
     /// The stored state of the session.
     pub status: Status,

@@ -437,7 +437,7 @@ impl Arguments {
 pub struct RedactedHandoff(Handoff);
 
 impl RedactedHandoff {
-    /// Redacts every text of a handoff.
+    /// Redacts the texts of a handoff, but not its ids: blobs and the ref with the focus.
     #[must_use]
     pub fn new(mut handoff: Handoff, redactor: &dyn Redactor) -> Self {
         let Handoff { status, next_action, artifacts, open_questions, do_not, ui } = &mut handoff;

@@ -43,7 +43,7 @@ pub enum TargetSelector {
     Target(TargetId),
 }
 
-/// Limits within a target. An absent field imposes no limit; an empty one allows nothing.
+/// Limits within a target. An absent field imposes no limit; an empty one admits no value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Constraint {

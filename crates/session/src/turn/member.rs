@@ -42,7 +42,7 @@ pub enum MemberRole {
     Observer,
 }
 
-/// Whether a member waits for the turn.
+/// How a member last waited for the turn. The end of a wait does not change the mode.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum WaitMode {
@@ -50,7 +50,7 @@ pub enum WaitMode {
     Active,
     /// Waits but is not given the turn.
     Parked,
-    /// Does not wait.
+    /// Has not waited yet.
     #[default]
     None,
 }
@@ -71,12 +71,12 @@ pub struct Member {
     pub ordinal: u32,
     /// When the member joined.
     pub joined_at: Timestamp,
-    /// When the member last made a request.
+    /// When the member last made a request; may lag behind by a minute.
     pub last_seen_at: Timestamp,
-    /// When the member last waited.
+    /// When the member last began to wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_wait_at: Option<Timestamp>,
-    /// Whether the member is waiting.
+    /// How the member last waited.
     pub wait_mode: WaitMode,
     /// The last turn that the member held.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -75,9 +75,9 @@ pub enum Liveness {
 pub struct Presence {
     /// Whether the harness runs.
     pub liveness: Liveness,
-    /// Milliseconds since the last request.
+    /// Milliseconds since the last request; without one, since the daemon loaded the session.
     pub silent_ms: u64,
-    /// Whether a connected request of the agent waits for the turn.
+    /// Whether a connected request of the agent waits to be given the turn.
     pub waiting: bool,
     /// Milliseconds since the last wait ended, if the agent waited and may wait again.
     pub last_poll_ms: Option<u64>,
@@ -98,7 +98,7 @@ pub struct Situation<'a> {
     pub members: &'a [Member],
     /// The limits of the session.
     pub policy: &'a Policy,
-    /// The presence of the agents. Agents without an entry were never seen.
+    /// The presence of the members. Agents without an entry count as never seen.
     pub presence: &'a BTreeMap<AgentId, Presence>,
     /// Milliseconds since the turn became idle; `None` if it is not idle, or if the daemon
     /// restarted since then.

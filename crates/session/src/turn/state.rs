@@ -164,7 +164,7 @@ pub struct Handoff {
 pub struct HandoffUi {
     /// The generation of the stored tree.
     pub generation: u64,
-    /// The blob of the last snapshot.
+    /// The blob of this tree, if the log contains the tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_snapshot_blob: Option<String>,
     /// The address of the page, or the activity or window in front.
@@ -174,7 +174,7 @@ pub struct HandoffUi {
     pub focused_ref: Option<String>,
 }
 
-/// An object that a handoff refers to. Exactly one of `path`, `ref`, `blob` and `seq` is set.
+/// An object that a handoff refers to, by one of `path`, `ref`, `blob` and `seq`. Not checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Artifact {
