@@ -15,7 +15,8 @@ use stickpin_tree::{Handle, Meaning, NodeId};
 /// are established: until then, a refusal would affect clients that cannot know better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Ladder {
-    /// Acts on live and unproven refs, with a warning if the client has not seen the current tree.
+    /// Acts on live and unproven refs, with a warning that the client did not receive the ref with
+    /// the current tree.
     #[default]
     Warn,
     /// Refuses unproven refs and drops the warnings on proven ones.

@@ -22,7 +22,7 @@ use super::redacted::BlobRef;
 use crate::turn::TurnState;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// The common properties of kinds: who reads them, and when they must be on disk.
+/// A group of kinds, which determines who reads their records, and when these must be on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     /// Boundaries of segments.

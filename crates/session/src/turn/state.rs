@@ -174,7 +174,8 @@ pub struct HandoffUi {
     pub focused_ref: Option<String>,
 }
 
-/// An object that a handoff refers to, by one of `path`, `ref`, `blob` and `seq`. Not checked.
+/// An object that a handoff refers to. One of `path`, `ref`, `blob` and `seq` should be set; nothing
+/// checks this.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Artifact {
