@@ -6,7 +6,7 @@ use sha2::{Digest as _, Sha256};
 use std::io::{self, ErrorKind};
 use std::path::{Path, PathBuf};
 
-/// Returns the name of the file while it is being written.
+/// Returns the path under which a file is written before it replaces `path`.
 pub(crate) fn fresh(path: &Path) -> PathBuf {
     let mut name = path.as_os_str().to_owned();
     name.push(".new");
