@@ -38,7 +38,7 @@ impl Verdict {
 pub enum Clause {
     /// The role of the element.
     Role,
-    /// The name, without counts.
+    /// The name, or the words of an element without a name, apart from counts.
     Name,
     /// The key of the row.
     Key,
