@@ -25,7 +25,8 @@ use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
 /// How long a command may continue after its deadline. A command without a device operation in
-/// progress is then abandoned. A command with one counts as hung, and its session is lost.
+/// progress is then abandoned. A command with one may use the rest of [`RunDeadlines::hung`]; then
+/// it counts as hung, and its session is lost.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// The deadline that a client assumes for a request whose command or input the registry refuses.
@@ -75,7 +76,8 @@ impl Request {
         registry::find(&self.command).is_some_and(|entry| entry.spec.reconnects)
     }
 
-    /// Returns the timeout that the caller set.
+    /// Returns the time within which the caller must get a response; `None` for the command's own
+    /// deadline.
     fn caller_timeout(&self, time: TimeLimits) -> Option<Duration> {
         let asked = self.timeout_ms.map(Duration::from_millis);
         // A script run has its own timeout. The timeouts of its steps only limit their waits.
@@ -116,7 +118,7 @@ impl Host {
                 Err(e) => {
                     tracing::error!(command = name, "panicked: {e}");
                     let bug = Error::internal(format!("internal error in `{name}` (this is a bug in stickpin)"));
-                    let bug = bug.hint("see the daemon's log; run `stickpin daemon status` to print its path").caused_by(e);
+                    let bug = bug.hint("see the log; for the daemon, run `stickpin daemon status` to print its path").caused_by(e);
                     respond_failed(&name, &render, bug.dispatched(Dispatched::Unknown))
                 }
             },
@@ -247,11 +249,17 @@ async fn run(
     result.unwrap_or_else(|why| {
         let e = match why {
             AbandonReason::Late => no_response_error(times.answer, cx.dispatched()),
-            AbandonReason::Closed => queue::lost_app_error(&cx.session_name),
+            AbandonReason::Closed => {
+                let name = &cx.session_name;
+                let message = format!("session `{name}` was closed while the command was running");
+                Error { message, ..queue::lost_app_error(name) }
+            }
             AbandonReason::Hung => {
                 // Dropping the checkout ends the session.
                 drop(cx.checkout.take());
-                queue::lost_app_error(&cx.session_name)
+                let name = &cx.session_name;
+                let message = format!("the app of session `{name}` no longer responds");
+                Error { message, ..queue::lost_app_error(name) }
             }
         };
         Err(e.dispatched(cx.dispatched()))
@@ -300,6 +308,6 @@ fn no_response_error(deadline: Duration, dispatched: Dispatched) -> Error {
         let message = format!("the input was sent, but its result could not be read within {ms} ms");
         return Error::timeout(message).hint("run `stickpin snapshot -i` to see the result");
     }
-    Error::timeout(format!("the app did not respond within {ms} ms"))
+    Error::timeout(format!("the command did not finish within {ms} ms"))
         .hint("repeat the command with a longer `--timeout MS`; if the app never responds, open it again")
 }

@@ -99,8 +99,8 @@ pub(crate) struct HostInner {
     slots: Mutex<IndexMap<String, Arc<SessionSlot>>>,
     endings: Mutex<IndexMap<String, Error>>,
     pub(crate) running: AtomicUsize,
-    /// Held from the moment when `open` checks that no other session has the app until the log of
-    /// its own session states that it does.
+    /// Held while `open` checks that no other session has the app, and until the log states that
+    /// the session being opened has it.
     pub(crate) opening: Mutex<()>,
     /// Keeps the logs of recorded sessions if the configuration has no coordinator. Opened when the
     /// first recording begins or is read.
@@ -262,7 +262,7 @@ impl HostInner {
     /// Returns the provider that opens `what`.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS`, which lists what can be opened.
+    /// Returns `INVALID_ARGS`, which lists the platforms.
     pub(crate) fn provider(&self, what: &str) -> Result<&Arc<dyn Provider>> {
         self.config.providers.iter().find(|p| p.claims(what)).ok_or_else(|| {
             let kinds: Vec<_> = self.config.providers.iter().map(|p| p.kind()).collect();

@@ -1,4 +1,4 @@
-//! Observing the app: captures, resolution of targets, questions, waits.
+//! Observing the app: captures, resolution of targets, predicates, waits.
 
 pub(crate) mod capture;
 pub(crate) mod changes;

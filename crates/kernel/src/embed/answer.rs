@@ -42,7 +42,7 @@ impl<C: Command> Answer<C> {
         self.response.warning.as_deref()
     }
 
-    /// Returns the standing of the target's ref when it was used.
+    /// Returns the standing of the target's ref when it was used; `None` if no target was a ref.
     #[must_use]
     pub fn standing(&self) -> Option<&RefDetail> {
         self.response.reference.as_ref()

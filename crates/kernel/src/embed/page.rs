@@ -69,7 +69,7 @@ impl Listing for FindOutput {
 }
 
 impl<C: Command<Output: Listing>> Answer<C> {
-    /// Returns the ref of the only listed element with this name, pinned to this snapshot.
+    /// Returns the ref of the only listed element with this name, pinned to this output.
     ///
     /// The whole name is compared, case-sensitively. Only a count at its end may be omitted (`Cart`
     /// matches `Cart (2)`). Elements with the same name are distinguished by a quoted part of the
@@ -89,7 +89,7 @@ impl<C: Command<Output: Listing>> Answer<C> {
                     listed.iter().filter(|(_, line)| line.to_lowercase().contains(&wanted)).collect();
                 let e = Error::element_not_found(format!("no listed element is named {}", quote(name)));
                 Err(match near.is_empty() {
-                    true => e.hint("use a name as printed in the snapshot, or search with `Session::find`"),
+                    true => e.hint("use a name as printed in the output, or search with `Session::find`"),
                     false => add_candidates(e, "nearest:", &first(&near), near.len()),
                 })
             }
@@ -101,7 +101,7 @@ impl<C: Command<Output: Listing>> Answer<C> {
         }
     }
 
-    /// Returns the refs of all listed elements, pinned to this snapshot, with their lines.
+    /// Returns the refs of all listed elements, pinned to this output, with their lines.
     ///
     /// # Errors
     /// Returns `INTERNAL` when the response issued none of them.

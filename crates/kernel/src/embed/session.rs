@@ -21,7 +21,7 @@ use crate::embed::call::Call;
 use std::sync::atomic::{AtomicU64, Ordering};
 use stickpin_device::Error;
 
-/// The key of the handles that [`Host::session`] returns.
+/// The caller key of the handles that [`Host::session`] returns.
 const KEY: &str = "embedded";
 
 /// Counts the handles, so that each is a separate client.

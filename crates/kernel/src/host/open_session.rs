@@ -28,7 +28,8 @@ pub(crate) struct OpenSession {
     pub(crate) captured: Option<Instant>,
     /// The address and title from the last navigation or capture.
     pub(crate) page: Option<Page>,
-    /// Whether the app has a window. Fixed while it runs, like the profile folder below.
+    /// Whether `open` was asked to show the app's window (`--headed`). Fixed while the app runs,
+    /// like the profile folder below.
     pub(crate) headed: bool,
     pub(crate) profile: Option<PathBuf>,
     /// The folders that the device is confined to.
@@ -110,7 +111,7 @@ impl OpenSession {
         let closed = match tokio::time::timeout(CLOSE_TIMEOUT, self.device.close()).await {
             Ok(closed) => closed,
             Err(_) => Err(Error::backend_lost(format!(
-                "`{}` did not end within {} s; its process was abandoned",
+                "`{}` did not close within {} s and may still be running",
                 self.what,
                 CLOSE_TIMEOUT.as_secs()
             ))),

@@ -143,7 +143,7 @@ pub(crate) fn not_open_error(name: &str) -> Error {
 }
 
 pub(crate) fn lost_app_error(name: &str) -> Error {
-    Error::backend_lost(format!("the app of session `{name}` no longer responds"))
+    Error::backend_lost(format!("session `{name}` lost its app"))
         .hint("open the app again; this starts a new lifetime")
 }
 

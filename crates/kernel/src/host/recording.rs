@@ -1,4 +1,4 @@
-//! Recordings: the commands of a session that succeeded, with their targets as selectors.
+//! Recordings: the successful commands of a session, with their targets as selectors.
 //!
 //! A ref means nothing in another run. Before an action, each target is therefore named by the
 //! strongest selector that is unique at that time. Without such a selector the action is refused,
@@ -7,7 +7,7 @@
 //!
 //! A recording is part of the session log: its steps are in the records of their commands, on disk
 //! before the response is sent. A script can therefore still be written after the app, the daemon
-//! or the machine has gone.
+//! or the machine has crashed.
 
 mod session_log;
 
@@ -56,7 +56,7 @@ fn no_scripts() -> Error {
     Error::unsupported("this host does not write scripts")
 }
 
-/// A script under repair: the recorded commands replace the lines that did not find their targets.
+/// A script under repair: the recorded commands replace the steps that diverged, or precede them.
 #[derive(Debug, Clone)]
 pub struct ScriptRepair {
     /// The path of the script.
@@ -72,7 +72,7 @@ pub struct ScriptRepair {
     pub(crate) open: bool,
 }
 
-/// A line that did not find its target.
+/// The line of a step that diverged.
 #[derive(Debug, Clone)]
 pub struct RepairSite {
     /// The line number, from 1.
@@ -84,8 +84,8 @@ pub struct RepairSite {
     pub steps: Vec<String>,
     /// The pass over the line, as named by the replay.
     pass: Option<String>,
-    /// Set when the line diverged again, in another round of a block: the next command replaces the
-    /// earlier ones, and the value is the new `keeps_line`.
+    /// Set when the line diverged again, for example in another round of a block: the next command
+    /// replaces the earlier ones, and the value is the new `keeps_line`.
     again: Option<bool>,
 }
 

@@ -70,7 +70,7 @@ impl ClientScreenshot {
         (self.area.x + x / self.scale, self.area.y + y / self.scale)
     }
 
-    /// Returns the innermost element at a point of the viewport.
+    /// Returns the smallest element that contains a point of the viewport.
     pub(crate) fn mark_at(&self, (x, y): (f64, f64)) -> Option<&ScreenshotMark> {
         let size = |m: &&ScreenshotMark| m.rect.width * m.rect.height;
         self.marks.iter().filter(|m| m.rect.contains(x, y)).min_by(|a, b| size(a).total_cmp(&size(b)))

@@ -32,8 +32,8 @@ pub(crate) struct WatchState {
     pub(crate) last_command: Option<u64>,
     /// The hash of the last screenshot that a watcher received.
     pub(crate) picture: Option<u64>,
-    /// How often the pause before a picture was doubled, because commands ran while pictures were
-    /// taken.
+    /// How many times the pause before a picture is doubled now, because commands ran while
+    /// pictures were taken.
     doublings: u32,
     /// The receipts of the last commands, oldest first.
     receipts: VecDeque<KeptReceipt>,
@@ -68,7 +68,7 @@ impl WatchState {
         };
     }
 
-    /// Returns the receipts of the commands after a record.
+    /// Returns the receipts of the commands after a record, and of those that were not logged.
     pub(crate) fn receipts_after(&self, seq: u64) -> impl Iterator<Item = &KeptReceipt> {
         self.receipts.iter().filter(move |kept| kept.command.is_none_or(|command| command > seq))
     }

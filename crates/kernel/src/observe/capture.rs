@@ -99,7 +99,7 @@ pub(crate) async fn capture_against_stored(cx: &mut Cx) -> Result<(Arc<Tree>, bo
         (CaptureResult::Tree(tree), _) => Ok((tree, true)),
         (CaptureResult::Unchanged, Some(tree)) => Ok((tree, false)),
         (CaptureResult::Unchanged, None) => {
-            Err(Error::internal("the device compared against a capture that it never made"))
+            Err(Error::internal("the device reported no change since a capture that it never made"))
         }
         (other, _) => Err(Error::internal(format!("the device returned {other:?} for a capture"))),
     }

@@ -201,8 +201,8 @@ fn the_match(cx: &mut Cx, tree: &Tree, selector: &Selector, matches: &[NodeId]) 
     }
 }
 
-/// Captures and returns the nodes that a selector matches, without those that only wrap another
-/// match.
+/// Captures and returns the nodes that a selector matches, reduced to distinct elements (see
+/// [`reduce`](stickpin_tree::reduce)).
 ///
 /// # Errors
 /// Returns the errors of [`capture::capture_app`] and [`match_in`].
@@ -243,7 +243,8 @@ struct Matched {
     unknown: bool,
 }
 
-/// Matches a selector in a tree that was just captured, without nodes that only wrap another match.
+/// Matches a selector in a tree that was just captured, and reduces the matches to distinct
+/// elements.
 ///
 /// # Errors
 /// Returns `UNSUPPORTED` for `css=` where the device cannot evaluate it.
@@ -408,7 +409,7 @@ fn explain_hidden(
         ),
         None => (
             "it is hidden now".to_owned(),
-            format!("make it visible first (see `stickpin snapshot -i`); then {ref} works again"),
+            format!("make {ref} visible first (see `stickpin snapshot -i`); then it works again"),
         ),
     };
     if let Some((new, line)) = now {
@@ -424,7 +425,7 @@ fn explain_stale(reason: EndReason, now: Option<&(Ref, String)>, with: Option<St
     match (reason, now) {
         (EndReason::Changed, Some((new, line))) => (
             format!("that element changed: now {line}"),
-            format!("use {new} if that is what you mean, or `--allow-changed`"),
+            format!("use {new} if that is what you mean, or act with `--allow-changed`"),
         ),
         (EndReason::Gone, Some((new, line))) => (
             format!("{gone}; the element that reads the same is {line}"),
@@ -432,7 +433,7 @@ fn explain_stale(reason: EndReason, now: Option<&(Ref, String)>, with: Option<St
         ),
         (EndReason::Unproven, Some((new, line))) => (
             format!("it cannot be proven to be the same element; it is probably {line}"),
-            format!("use {new} if that is what you mean, or `--allow-changed`"),
+            format!("use {new} if that is what you mean, or act with `--allow-changed`"),
         ),
         (EndReason::Unproven, None) => {
             ("it cannot be proven to be the same element".to_owned(), SNAPSHOT_HINT.to_owned())

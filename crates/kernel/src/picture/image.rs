@@ -215,7 +215,7 @@ impl Image {
     fn no_place(&self, format: Format, why: &dyn std::fmt::Display) -> Error {
         let (width, height, name) = (self.width, self.height, format.extension());
         Error::invalid_args(format!("a picture of {width}x{height} cannot be written as {name}: {why}"))
-            .hint("use `--format png`, or a smaller size: `--max-px 8000`")
+            .hint("write a PNG file, or use a smaller size: `--max-px 8000`")
     }
 
     /// Shrinks the image to the size from [`fit_size`]. Every pixel is the mean of the pixels that

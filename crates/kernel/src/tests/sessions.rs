@@ -460,8 +460,8 @@ async fn options_of_open_are_checked_against_what_the_provider_declares() {
             "capabilities",
         ),
         ("option", json!(["lives=300"]), "an option of `open` cannot be read: ", "capabilities"),
-        ("option", json!(["headed=true"]), "\"headed=true\" is not a device option", "NAME=VALUE"),
-        ("option", json!(["lives"]), "\"lives\" is not a device option", "NAME=VALUE"),
+        ("option", json!(["headed=true"]), "`headed` has its own flag", "`--headed`"),
+        ("option", json!(["lives"]), "\"lives\" lacks `=VALUE`", "NAME=VALUE"),
     ] {
         input[name] = value;
         let (code, r) = b.fails("open", input.clone()).await;

@@ -23,8 +23,8 @@ pub struct TurnRelease {
     /// What the next owner must leave alone; may be repeated.
     #[schemars(extend("x-placeholder" = "TEXT"))]
     pub do_not: Vec<String>,
-    /// The handoff as JSON, instead of the arguments above: `{"status": ..., "nextAction": ...,
-    /// "artifacts": [...]}`.
+    /// The handoff as JSON, instead of the status and the next action: `{"status": ...,
+    /// "nextAction": ..., "artifacts": [...]}`.
     #[schemars(extend("x-placeholder" = "JSON", "x-stdin" = true))]
     pub handoff: Option<String>,
     /// The turn that you believe you hold.
@@ -45,7 +45,7 @@ pub struct TurnAssign {
     /// What the next owner should do.
     #[schemars(extend("x-placeholder" = "TEXT"))]
     pub next_action: Option<String>,
-    /// The handoff as JSON, instead of the arguments above.
+    /// The handoff as JSON, instead of the status and the next action.
     #[schemars(extend("x-placeholder" = "JSON", "x-stdin" = true))]
     pub handoff: Option<String>,
     /// The turn that you believe you hold.

@@ -34,7 +34,7 @@ pub struct TurnLeave {
     pub next_action: Option<String>,
 }
 
-/// Remove a member that is gone, or any other with --force.
+/// Remove a member that is gone, or any other with `--force`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnKick {

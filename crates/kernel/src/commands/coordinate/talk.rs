@@ -192,9 +192,9 @@ impl Command for NotesResolve {
 impl Show for MsgSendOutput {
     fn show(&self, text: &mut Text) {
         let delivery = match self.delivery {
-            Delivery::Live => "a reader is connected",
-            Delivery::Stored => "it will be read later",
-            Delivery::Unreachable => "the reader's harness has ended",
+            Delivery::Live => "a recipient is connected",
+            Delivery::Stored => "it can be read later",
+            Delivery::Unreachable => "the harness of every recipient has ended",
         };
         text.line(format_args!("sent as record {} of {}: {delivery}", self.seq, self.session));
     }

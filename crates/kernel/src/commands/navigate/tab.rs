@@ -83,7 +83,7 @@ pub struct TabListOutput {
 pub struct TabOutput {
     /// The id.
     pub id: String,
-    /// The verb for the output.
+    /// The word before the id in the output, such as `opened`.
     #[serde(skip)]
     did: &'static str,
     /// The id of the tab that was closed.
@@ -209,7 +209,7 @@ fn check(id: &str) -> Result<()> {
     match number.and_then(|n| n.parse::<u32>().ok()) {
         Some(_) => Ok(()),
         None => Err(Error::invalid_args(format!("{} is not a tab id", quote(id)))
-            .hint("run `stickpin tab list` to see the tab ids, such as t2")),
+            .hint("run `stickpin tab list` to see the tab ids, such as `t2`")),
     }
 }
 

@@ -9,8 +9,8 @@ const MAX_LISTED: usize = 25;
 
 /// Find elements by text or selector, and print them with their refs.
 ///
-/// A query is a selector if every term has a selector key. Anything else is text, which is searched
-/// in labels, values and texts, ignoring case.
+/// A query is a selector if it parses as one and each alternative has a term with a key, such as
+/// `role=`. Anything else is text, which is searched in labels, values and texts, ignoring case.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Find {
@@ -77,8 +77,9 @@ impl Find {
             (_, true, _) => all.len().saturating_sub(1),
             (.., Some(n)) if (1..=all.len()).contains(&n) => n - 1,
             (.., Some(n)) => {
-                let message = format!("there is no match number {n}; only {} found", all.len());
-                return Err(Error::element_not_found(message).hint("`--nth N` counts from 1"));
+                let message = format!("there is no match number {n}; matches found: {}", all.len());
+                return Err(Error::element_not_found(message)
+                    .hint("omit `--nth` to list the matches, which are counted from 1"));
             }
             _ => return Ok(all),
         };

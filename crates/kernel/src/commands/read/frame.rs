@@ -167,8 +167,8 @@ impl WatchFrame {
     }
 }
 
-/// Waits until no command has used the session for a moment. Meanwhile the session can read ahead,
-/// as it does when nobody watches.
+/// Waits until no command has used the session for a moment, or until [`MAX_ROOM`] has passed.
+/// Meanwhile the session can read ahead, as it does when nobody watches.
 async fn leave_room(cx: &mut Cx) -> Result<()> {
     let end = Instant::now() + MAX_ROOM;
     loop {

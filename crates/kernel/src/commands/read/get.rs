@@ -1,4 +1,4 @@
-//! `get title`, `get url`, `get WHAT T`: prints one value.
+//! `get title`, `get url`, `get WHAT TARGET`: prints one value.
 
 use crate::commands::prelude::*;
 use crate::observe::predicate::{state_words, text_of};
@@ -43,7 +43,7 @@ pub enum Property {
     Name,
     /// The role.
     Role,
-    /// All its attributes on the platform.
+    /// All attributes that the platform reports for the element.
     Attrs,
     /// The bounding box, in viewport pixels.
     Box,
@@ -80,8 +80,8 @@ impl ValueOutput {
         Self { value, cut: None }
     }
 
-    /// Wraps a value of the app, cut at `--max-bytes`: a string between characters, an object
-    /// between fields.
+    /// Wraps a value of the app, truncated at `--max-bytes`. A string ends between characters. An
+    /// object keeps its first fields, of which the last may itself be truncated.
     pub(crate) fn within_limit(value: Value, cx: &Cx) -> Self {
         Self::truncate(value, cx.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES))
     }
@@ -186,7 +186,7 @@ pub(crate) async fn page(cx: &mut Cx) -> Result<Page> {
     }
 }
 
-/// Returns the app's address alone, which does not require the page to respond.
+/// Returns the app's address alone. If the device knows it, the page need not respond.
 pub(crate) async fn url(cx: &mut Cx) -> Result<String> {
     match cx.device()?.url().await? {
         Some(url) => Ok(url),
@@ -218,7 +218,7 @@ impl Show for ValueOutput {
         }
         if let Some(Truncation { shown, of }) = self.cut {
             text.line(format_args!(
-                "… {shown} of {of} bytes; use --max-bytes {of} to print all, or name a smaller element"
+                "… {shown} of {of} bytes; use `--max-bytes {of}` to print all, or name a smaller element"
             ));
         }
     }

@@ -54,7 +54,7 @@ pub struct Screenshot {
 pub struct ScreenshotOutput {
     /// The id for messages about points.
     pub id: String,
-    /// The path of the image; absent when nothing changed.
+    /// The path of the image; absent when `--if-changed` was given and nothing changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
     /// The width in pixels.
@@ -63,7 +63,7 @@ pub struct ScreenshotOutput {
     pub height: u32,
     /// Image pixels per viewport pixel.
     pub scale: f64,
-    /// Whether the image differs from the last one.
+    /// Whether the image differs from the client's last one.
     pub changed: bool,
     /// The boxes of everything that can be acted on (`--boxes`).
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -184,12 +184,12 @@ impl Command for Screenshot {
 /// Returns the address of the element to capture, if one was named.
 ///
 /// # Errors
-/// Returns the errors of resolving, and `UNSUPPORTED` for an element without a position on the
-/// screen.
+/// Returns the errors of resolving, and `UNSUPPORTED` for a node that is not backed by an
+/// element in the app.
 pub(super) async fn address_to_capture(cx: &mut Cx, target: Option<&Target>) -> Result<Option<Handle>> {
     let Some(target) = target else { return Ok(None) };
     let (tree, node) = resolve::resolve_element(cx, target).await?;
-    let made_up = || Error::unsupported(format!("{target} has no position on the screen"));
+    let made_up = || Error::unsupported(format!("{target} is not backed by an element in the app"));
     tree.node(node).address().map(Some).ok_or_else(made_up)
 }
 

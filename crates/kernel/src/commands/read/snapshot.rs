@@ -147,7 +147,7 @@ impl Snapshot {
     fn outline_without_refs(&self, cx: &mut Cx, tree: &Tree) -> Result<OutlineOutput> {
         if self.scope.is_some() {
             return Err(Error::invalid_args(
-                "`fresh` shows the whole app and cannot be combined with `scope`",
+                "`fresh` cannot be combined with `scope` while another agent holds the turn",
             ));
         }
         let view = self.view(cx, None);

@@ -12,7 +12,7 @@ const MAX_TEXT: usize = 256 << 10;
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WatchTree {
-    /// The id of the content of the tree, as in the log record of the tree.
+    /// The id of the tree's content, as in the log record of the tree.
     pub blob: String,
     /// The size of the content in bytes.
     pub bytes: u64,

@@ -70,7 +70,7 @@ impl Batch {
                 let text = std::fs::read_to_string(&*path).map_err(read)?;
                 serde_json::from_str(&text).map_err(|e| bad(format!("{}: {e}", path.display())))?
             }
-            _ => return Err(bad("`batch` takes either `steps` or `file`, not both".to_owned())),
+            _ => return Err(bad("`batch` takes exactly one of `steps` and `file`".to_owned())),
         };
         match steps.len() {
             0 => Err(bad("the batch has no steps".to_owned())),

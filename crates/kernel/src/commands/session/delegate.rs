@@ -60,7 +60,7 @@ pub struct SessionPrune {
     pub parent: Option<String>,
 }
 
-/// A child session that may act.
+/// A child session and what it may do.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionSpawnOutput {
@@ -77,7 +77,7 @@ pub struct SessionSpawnOutput {
 pub struct LoansOutput {
     /// `stopped`, `reclaimed` or `pruned`.
     pub status: String,
-    /// The child sessions that were removed.
+    /// The child sessions that were stopped or pruned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub children: Vec<String>,
     /// The loans that ended, and what their lender may do now.
@@ -160,7 +160,7 @@ impl Show for SessionSpawnOutput {
             verbs(effective_child),
             loan_id.as_str()
         ));
-        text.line(format_args!("its members run commands with --session {device}"));
+        text.line(format_args!("its members run commands with `--session {device}`"));
         text.line(format_args!("the lender may still {}", verbs(effective_parent)));
     }
 }

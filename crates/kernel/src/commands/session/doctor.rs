@@ -90,7 +90,10 @@ impl Command for DoctorState {
         let state_dir = cx.host.config.state_dir.display().to_string();
         let full = coordinator.store().is_emergency();
         let (found, fix) = match full {
-            true => (format!("{state_dir}: its disk is full"), "df -h, then free space on that disk"),
+            true => (
+                format!("{state_dir}: the disk is full or its quota is used up"),
+                "df -h or quota, then free space there",
+            ),
             false => (state_dir, ""),
         };
         let mut checks = vec![Check::new("state directory", !full, found, fix)];
@@ -132,7 +135,10 @@ fn check_sessions(coordinator: &Coordinator) -> Result<Vec<Check>> {
                     records += verified.summary.records;
                 }
                 Some(finding) => {
-                    let found = format!("its log breaks {} rules: {finding}", verified.findings.len());
+                    let found = match verified.findings.len() {
+                        1 => format!("its log breaks a rule: {finding}"),
+                        n => format!("its log breaks rules in {n} places; the first: {finding}"),
+                    };
                     let fix = format!("stickpin log verify {name}");
                     checks.push(Check::new(format!("session {name}"), false, found, fix));
                 }

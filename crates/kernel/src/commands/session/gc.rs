@@ -17,7 +17,7 @@ pub struct SessionGc {
     pub print: bool,
 }
 
-/// Convert the log of a session that an earlier version wrote. Keeps the original segments.
+/// Convert a session's log that was written by an earlier version. Keeps the original segments.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LogMigrate {

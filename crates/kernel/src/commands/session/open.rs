@@ -478,7 +478,7 @@ fn other_owner_error(slot: &SessionSlot) -> Error {
 
 fn other_kind_error(name: &str, open: &str, what: &str) -> Error {
     Error::session_exists(format!("session `{name}` is open on a {open} device")).hint(format!(
-        "run `stickpin open {what} --relaunch` to end it, or use `--session NAME` to open another session"
+        "run `stickpin open {what} --relaunch` to replace its app, or use `--session NAME` to open another session"
     ))
 }
 

@@ -19,13 +19,13 @@ use stickpin_session::log::{RecordingStarted, Redacted, RepairStarted};
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RecordStart {
-    /// Where to write the script; by default NAME.ad in your working directory.
+    /// Where to write the script; by default SESSION.ad in your working directory.
     #[schemars(extend("x-positional" = 0, "x-path" = "written"))]
     pub file: Option<PathArg>,
     /// Also record commands that only read.
     pub keep_reads: bool,
-    /// Repair this script: the recording replaces `--line`, and the repaired script is written at
-    /// close.
+    /// Repair this script: the recording replaces the line named by `--line`, and `record stop` or
+    /// `close` writes the repaired script.
     #[schemars(extend("x-placeholder" = "SCRIPT"))]
     pub repair: Option<PathArg>,
     /// The line to replace, from 1.
@@ -65,7 +65,7 @@ pub struct RecordStartOutput {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordStopOutput {
-    /// The path of the script; `None` if the recording was discarded or repaired other scripts.
+    /// The path of the script; `None` if the recording was discarded or repaired scripts.
     pub path: Option<PathBuf>,
     /// The number of steps.
     pub steps: usize,
@@ -196,7 +196,7 @@ fn read_recording(cx: &Cx) -> Result<Option<Recording>> {
 }
 
 /// Ends the unsaved recording of a lost session: writes its script into the state directory, or
-/// each script that it repaired next to the original.
+/// each script that it repaired to the path chosen when the repair began.
 fn put_aside(cx: &mut Cx) -> Result<()> {
     let Some(old) = read_recording(cx)? else { return Ok(()) };
     if old.len() > 0 {
@@ -344,7 +344,8 @@ pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>, closes: bool) -> Result<R
     Ok(saved)
 }
 
-/// Writes the repaired scripts, each next to its original.
+/// Writes the repaired scripts to `path`, or each to the path chosen when its repair began: by
+/// default next to the original.
 fn write_repaired(
     cx: &Cx,
     script_writer: &dyn ScriptWriter,
@@ -355,7 +356,7 @@ fn write_repaired(
     if path.is_some() && repaired.len() > 1 {
         let message = format!("{} scripts were repaired, but only one output file was named", repaired.len());
         return Err(
-            Error::invalid_args(message).hint("omit the file name to write each script beside its original")
+            Error::invalid_args(message).hint("omit the file name to write each script to a file of its own")
         );
     }
     let write = |repair: &&ScriptRepair| {

@@ -19,7 +19,7 @@ use stickpin_tree::quote;
 ///
 /// Open sessions come first, then those that lost their app and have you as a member;
 /// `session restore` opens them again. An agent sees its own sessions, their children and their
-/// peers; with --all also the name, platform and turn of the others.
+/// peers; with `--all` also the name, platform and turn of the others.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SessionList {

@@ -108,7 +108,7 @@ pub struct LogRepairOutput {
     pub path: String,
     /// The number of lost records, each of which a placeholder replaces.
     pub lost_records: u64,
-    /// The number of bytes in the quarantine.
+    /// The number of bytes that were moved to the quarantine.
     pub dropped_bytes: u64,
     /// The SHA-256 digest of these bytes.
     pub sha256: String,
@@ -132,8 +132,8 @@ impl Command for SessionPolicy {
         let mut changes = Vec::new();
         for change in &self.set {
             let (key, value) = change.split_once('=').ok_or_else(|| {
-                Error::invalid_args(format!("{} is not KEY=VALUE", quote(change)))
-                    .hint("write the name of a limit, `=` and its value: leaseTtlMs=60000")
+                Error::invalid_args(format!("{} does not have the form `KEY=VALUE`", quote(change)))
+                    .hint("write the name of a limit, `=` and its value, such as `leaseTtlMs=60000`")
             })?;
             changes.push((key.to_owned(), value.to_owned()));
         }
@@ -191,7 +191,7 @@ impl Command for LogRepair {
 
     async fn run(self, cx: &mut Cx) -> Result<LogRepairOutput> {
         if !self.quarantine {
-            return Err(Error::invalid_args("a repair moves the damaged line to quarantine")
+            return Err(Error::invalid_args("a repair moves the damaged line to the quarantine")
                 .hint("add `--quarantine` to confirm"));
         }
         cx.select_session(self.name)?;
@@ -243,4 +243,4 @@ impl Show for LogVerifyOutput {
     }
 }
 
-show_line!(LogRepairOutput: it => "lost {} records of {}; {} bytes are in quarantine", it.lost_records, it.path, it.dropped_bytes);
+show_line!(LogRepairOutput: it => "lost {} records of {}; {} bytes are in the quarantine", it.lost_records, it.path, it.dropped_bytes);

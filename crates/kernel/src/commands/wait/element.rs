@@ -1,4 +1,4 @@
-//! `wait T`, `wait absent`: waits for an element to appear or disappear.
+//! `wait TARGET`, `wait absent`: waits for an element to appear or disappear.
 
 use crate::commands::prelude::*;
 use crate::commands::wait::{WAIT, WaitOutput, default_timeout, within};

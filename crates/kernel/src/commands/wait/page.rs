@@ -148,12 +148,12 @@ impl Command for WaitStable {
             }
             if !stop.is_cancelled() || Instant::now() >= end {
                 let still: Vec<String> = settled.pending.iter().map(ToString::to_string).collect();
-                return Err(Error::timeout(format!(
-                    "waited {} ms for quiet; still moving: {}",
-                    self.timeout,
-                    escape(&still.join(", "), MAX_PENDING_CHARS)
-                ))
-                .details(serde_json::json!({ "still": still })));
+                let mut message = format!("waited {} ms for quiet", self.timeout);
+                if !still.is_empty() {
+                    message.push_str("; still moving: ");
+                    message.push_str(&escape(&still.join(", "), MAX_PENDING_CHARS));
+                }
+                return Err(Error::timeout(message).details(serde_json::json!({ "still": still })));
             }
             // The wait ended early because another command is waiting for the session.
             cx.yield_checkout().await?;

@@ -216,8 +216,8 @@ impl Command for WaitDownload {
     }
 }
 
-/// Waits until a download that began with the last action is complete, and copies the file if
-/// requested.
+/// Waits until a download that began with or after the last action is complete, and copies the file
+/// if requested.
 ///
 /// # Errors
 /// Returns `TIMEOUT` when none completes in time, and `IO` when the download failed or the file
@@ -284,7 +284,7 @@ async fn copy(roots: Option<Vec<PathBuf>>, from: &Path, mut to: PathBuf, name: &
     };
     // Copying a large file takes time, and other sessions must continue meanwhile.
     let copied = tokio::task::spawn_blocking(copy).await;
-    copied.map_err(|e| Error::internal(format!("copying failed: {e}")))??;
+    copied.map_err(|e| Error::internal(format!("the downloaded file could not be copied: {e}")))??;
     Ok(to)
 }
 

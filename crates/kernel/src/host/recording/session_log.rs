@@ -43,8 +43,8 @@ impl HostInner {
         self.log_coordinator()?.begin_lifetime(name, start, StartReason::Open, None).map(RecordingLog::new)
     }
 
-    /// Returns the coordinator for the logs. That of a host that was configured without one admits
-    /// no commands.
+    /// Returns the coordinator for the logs. If the host was configured without one, it admits no
+    /// commands and only keeps logs.
     fn log_coordinator(&self) -> Result<&Coordinator> {
         if let Some(coordinator) = self.config.coordinator.as_ref().or_else(|| self.own_coordinator.get()) {
             return Ok(coordinator);

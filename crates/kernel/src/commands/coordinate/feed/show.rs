@@ -109,7 +109,8 @@ fn describe(event: &Event) -> String {
     words.join(" ").trim_end().to_owned()
 }
 
-/// Returns the details of an event other than those of a command; the texts of agents are quoted.
+/// Returns the details of an event, apart from a command's name, summary and outcome. Quotes the
+/// texts of agents.
 fn details(event: &Event) -> Vec<String> {
     let mut words = Vec::new();
     words.extend(number(event, "noteId").map(|id| format!("note {id}")));

@@ -24,7 +24,8 @@ pub struct WatchFrameOutput {
     pub boxes: Vec<FrameBox>,
     /// The outline of the app.
     pub outline: String,
-    /// The dialog that the app is waiting on, in words. There is no screenshot while it is open.
+    /// The dialog whose answer the app is waiting for, in words. No screenshot is taken while a
+    /// dialog is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialog: Option<String>,
     /// The number of commands that ran before the frame.
@@ -44,7 +45,8 @@ pub struct WatchFrameOutput {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FrameBox {
-    /// The ref with the generation for which it is known to be correct; absent if none was issued.
+    /// The ref with the generation for which it is known to be correct; absent if the stored tree
+    /// has none for an element that still reads the same.
     #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// The role.

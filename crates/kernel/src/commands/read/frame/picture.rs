@@ -41,7 +41,7 @@ impl Shot {
 }
 
 /// Takes a picture, and reads the app before and after it. Returns the later tree with the elements
-/// that neither changed nor moved meanwhile. Tries once more if any did.
+/// that neither changed nor moved meanwhile. Tries once more if any did and no command ran.
 ///
 /// No command waits for the picture: it is taken while the session is free for others.
 pub(super) async fn take(
@@ -81,8 +81,8 @@ async fn placed_elements(cx: &mut Cx) -> Result<(Arc<Tree>, Vec<PlacedElement>)>
     Ok((tree, placed))
 }
 
-/// Returns the elements of the later tree that were the same and in the same place in the earlier
-/// one.
+/// Returns the elements of the later tree that were the same, and at the same position, in the
+/// earlier one.
 fn unmoved_elements(
     (before, first): (&Tree, &[PlacedElement]),
     (tree, mut placed): (&Tree, Vec<PlacedElement>),

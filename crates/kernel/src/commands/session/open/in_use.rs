@@ -1,4 +1,5 @@
-//! Checks whether another session drives the app that `open` would attach to, or uses its profile.
+//! Checks whether another session drives the app that `open` would attach to, or uses the profile
+//! that `open` names.
 
 use super::Open;
 use crate::commands::prelude::*;
@@ -59,7 +60,7 @@ impl Open {
 
 fn in_use(what: &str, session: &str, holder: Option<&AgentId>) -> Error {
     let held = holder.map_or_else(String::new, |holder| format!(" (its turn is held by {holder})"));
-    Error::device_in_use(format!("{what} is open in session `{session}`{held}; nothing was opened"))
+    Error::device_in_use(format!("{what} is in use by session `{session}`{held}; nothing was opened"))
         .hint(format!("use that session, or run `stickpin --session {session} close` first"))
         .details(json!({ "session": session, "holder": holder }))
 }

@@ -52,7 +52,7 @@ impl Open {
         match serde_json::from_value(Value::Object(manifest)) {
             Ok(open) => Ok((open, cwd)),
             Err(e) => {
-                let message = format!("this version cannot read what was opened: {e}");
+                let message = format!("this version of stickpin cannot read how the session was opened: {e}");
                 Err(Error::not_restorable(message).hint("open it again with `stickpin open URL`"))
             }
         }

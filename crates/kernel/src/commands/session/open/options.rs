@@ -62,11 +62,14 @@ impl Open {
         let flag = |name: &str| Some((name.to_owned(), input.get(name).filter(is_given)?.clone()));
         let mut given: Vec<_> = FLAGS.into_iter().filter_map(flag).collect();
         for text in &self.option {
-            let (name, value) =
-                text.split_once('=').filter(|(name, _)| !FLAGS.contains(name)).ok_or_else(|| {
-                    Error::invalid_args(format!("{} is not a device option; nothing was opened", quote(text)))
-                        .hint("use `--option NAME=VALUE`; run `stickpin capabilities` to list the names")
-                })?;
+            let (name, value) = text.split_once('=').ok_or_else(|| {
+                Error::invalid_args(format!("{} lacks `=VALUE`; nothing was opened", quote(text)))
+                    .hint("use `--option NAME=VALUE`; run `stickpin capabilities` to list the names")
+            })?;
+            if FLAGS.contains(&name) {
+                return Err(Error::invalid_args(format!("`{name}` has its own flag; nothing was opened"))
+                    .hint(format!("use `{}`", option_spelling(name))));
+            }
             given.push((name.to_owned(), Value::from(value)));
         }
         Ok(given)
