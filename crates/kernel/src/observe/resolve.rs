@@ -344,8 +344,10 @@ pub(crate) fn ref_error(cx: &mut Cx, fault: RefFault) -> Result<Error> {
     let (r#ref, reason, was, handle, now, is_hidden, warning) = match fault {
         RefFault::NotIssued { r#ref, warning } => {
             let lists = || "run `stickpin snapshot -i` to list the elements with their refs".to_owned();
-            return Ok(Error::ref_not_found(format!("{ref} was never issued in this session's lifetime"))
-                .hint(warning.unwrap_or_else(lists)));
+            // The ref without the pin may be one of this lifetime.
+            let pin = if warning.is_some() { " with this pin" } else { "" };
+            let message = format!("{ref}{pin} was never issued in this session's lifetime");
+            return Ok(Error::ref_not_found(message).hint(warning.unwrap_or_else(lists)));
         }
         RefFault::Ended { r#ref, reason, was, handle, now, hidden, warning, .. } => {
             (r#ref, reason, was, handle, now, hidden, warning)

@@ -84,7 +84,7 @@ pub struct TurnAssignOutput {
     pub reserved_for: String,
     /// The number of the record.
     pub seq: u64,
-    /// Whether the member is parked and has to be notified.
+    /// Whether the member listens without claiming the turn, and so has to be notified.
     pub routed_to_parked: bool,
 }
 

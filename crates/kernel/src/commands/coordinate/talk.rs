@@ -18,7 +18,7 @@ pub struct MsgSend {
     /// The agent id or display name of the member, or `room` for all.
     #[schemars(extend("x-positional" = 0))]
     pub to: String,
-    /// The text, at most 16 KiB. Several words are joined by spaces.
+    /// The text, by default at most 16 KiB. Several words are joined by spaces.
     #[schemars(length(min = 1), extend("x-positional" = 1, "x-trailing" = true, "x-text" = true, "x-stdin" = true))]
     pub body: Vec<String>,
     /// Ask the recipient to read the message soon. Grants nothing.
@@ -30,7 +30,7 @@ pub struct MsgSend {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct NotesAdd {
-    /// The text, at most 16 KiB. Several words are joined by spaces.
+    /// The text, by default at most 16 KiB. Several words are joined by spaces.
     #[schemars(length(min = 1), extend("x-positional" = 0, "x-trailing" = true, "x-text" = true, "x-stdin" = true))]
     pub body: Vec<String>,
     /// The turn that the note is about.
