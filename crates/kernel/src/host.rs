@@ -61,7 +61,7 @@ pub(crate) struct HostConfig {
     pub(crate) identities: Option<Arc<dyn Identities>>,
     /// Converts recordings to scripts.
     pub(crate) script_writer: Arc<dyn ScriptWriter>,
-    /// The idle timeout of sessions without a window; `open --idle-timeout` overrides it.
+    /// The idle timeout of sessions opened without `--headed`; `open --idle-timeout` overrides it.
     pub(crate) idle_timeout: Duration,
 }
 

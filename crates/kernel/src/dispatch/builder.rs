@@ -69,7 +69,7 @@ impl HostBuilder {
     }
 
     /// Sets the coordinator, which decides who may act on a session and keeps its turns, members
-    /// and log. By default, every caller may act at any time, and nothing is logged.
+    /// and log. By default, every caller may act at any time, and only recordings are logged.
     pub fn coordinator(mut self, coordinator: Coordinator) -> Self {
         self.config.coordinator = Some(coordinator);
         self
@@ -88,8 +88,8 @@ impl HostBuilder {
         self
     }
 
-    /// Sets how long a session without a window may stay open without commands. The default is one
-    /// hour.
+    /// Sets how long a session that was opened without `--headed` may stay open without commands.
+    /// The default is one hour.
     pub fn idle_timeout(mut self, idle: Duration) -> Self {
         self.config.idle_timeout = idle;
         self

@@ -17,7 +17,7 @@ const MAX_DOUBLINGS: u32 = 2;
 /// The receipt of one command.
 #[derive(Debug, Clone)]
 pub(crate) struct KeptReceipt {
-    /// The record of the beginning of the command; `None` if nothing is logged.
+    /// The log record with which the command began; `None` if nothing is logged.
     pub(crate) command: Option<u64>,
     /// The lines, and for each whether it reports an error of the app.
     pub(crate) lines: Vec<(String, bool)>,
@@ -28,7 +28,7 @@ pub(crate) struct KeptReceipt {
 pub(crate) struct WatchState {
     /// The number of commands that ran, except those that leave no trace.
     pub(crate) commands: u64,
-    /// The record of the beginning of the last command.
+    /// The log record with which the last logged command began.
     pub(crate) last_command: Option<u64>,
     /// The hash of the last screenshot that a watcher received.
     pub(crate) picture: Option<u64>,
@@ -68,7 +68,7 @@ impl WatchState {
         };
     }
 
-    /// Returns the receipts of the commands after a record, and of those that were not logged.
+    /// Returns the receipts of the commands after a log record, and of those that were not logged.
     pub(crate) fn receipts_after(&self, seq: u64) -> impl Iterator<Item = &KeptReceipt> {
         self.receipts.iter().filter(move |kept| kept.command.is_none_or(|command| command > seq))
     }

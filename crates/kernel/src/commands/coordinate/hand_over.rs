@@ -66,7 +66,7 @@ pub struct TurnReleaseOutput {
     /// The agent that may claim the turn next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved_for: Option<String>,
-    /// The number of the record.
+    /// The number of the log record.
     pub seq: u64,
     /// The number of waiting members.
     pub waiters: usize,
@@ -82,7 +82,7 @@ pub struct TurnAssignOutput {
     pub session: String,
     /// The member.
     pub reserved_for: String,
-    /// The number of the record.
+    /// The number of the log record.
     pub seq: u64,
     /// Whether the member listens without claiming the turn, and so has to be notified.
     pub routed_to_parked: bool,

@@ -69,9 +69,10 @@ pub struct TurnJoinOutput {
     pub agent_id: String,
     /// Whether the caller was not a member before.
     pub created: bool,
-    /// The position of the caller among the members.
+    /// The caller's number in the order in which members joined, from 1.
     pub ordinal: u32,
-    /// The session. `events --after` continues at its `cursorSeq`, the record of the join.
+    /// The session. `events --after` continues at its `cursorSeq`, the newest log record
+    /// at the time of the join.
     #[serde(flatten)]
     pub state: SessionState,
 }

@@ -67,7 +67,7 @@ pub struct MsgSendOutput {
     pub status: String,
     /// The session.
     pub session: String,
-    /// The number of the record.
+    /// The number of the log record.
     pub seq: u64,
     /// The id of the event that readers get.
     pub event_id: String,
@@ -85,7 +85,7 @@ pub struct NotesAddOutput {
     pub session: String,
     /// The number of the note.
     pub note_id: u64,
-    /// The number of the record.
+    /// The number of the log record.
     pub seq: u64,
 }
 
@@ -109,7 +109,7 @@ pub struct NotesResolveOutput {
     pub session: String,
     /// The number of the note.
     pub note_id: u64,
-    /// The number of the record.
+    /// The number of the log record.
     pub seq: u64,
 }
 

@@ -38,7 +38,7 @@ pub struct WatchFrame {
     pub picture: Option<String>,
     /// The `commands` of your last frame.
     pub commands: Option<u64>,
-    /// Only receipts of commands after this record.
+    /// Only receipts of commands after this log record.
     pub after: u64,
     /// Remember the picture, so that later commands can use points in it.
     pub points: bool,

@@ -137,7 +137,7 @@ fn check_sessions(coordinator: &Coordinator) -> Result<Vec<Check>> {
                 Some(finding) => {
                     let found = match verified.findings.len() {
                         1 => format!("its log breaks a rule: {finding}"),
-                        n => format!("its log breaks rules in {n} places; the first: {finding}"),
+                        n => format!("its log breaks rules; the first of {n} findings: {finding}"),
                     };
                     let fix = format!("stickpin log verify {name}");
                     checks.push(Check::new(format!("session {name}"), false, found, fix));

@@ -10,9 +10,9 @@ use stickpin_session::agent::{EnvAge, Resolution};
 
 /// Link an MCP connection to the agent of a shell, with a one-time code.
 ///
-/// Without a code, it prints one that is valid for two minutes. Pass that code to the same command
-/// over MCP. Needed only where one harness process serves several agents, or hides which one is
-/// calling.
+/// Without a code, the command prints one that is valid for two minutes. Pass that code to the same
+/// command over MCP. Needed only where one harness process serves several agents, or hides which
+/// one is calling.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct IdentityLink {
@@ -39,7 +39,7 @@ pub struct IdentityLinkOutput {
 
 /// Check that the MCP servers of this harness run as the same agent as this command.
 ///
-/// Exits with 1 if one of them runs as another agent.
+/// Exits with 1 if one of them runs, or may run, as another agent.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DoctorIdentity {}

@@ -92,8 +92,12 @@ async fn restore(
         return Ok((None, Vec::new()));
     }
     let parameters = meta.restorable().map_err(|why| {
+        let hint = match &meta.parent {
+            Some(parent) => format!("run `stickpin session restore {}`", parent.session),
+            None => "open it again with `stickpin open URL`".to_owned(),
+        };
         Error::not_restorable(format!("session `{}` cannot be restored: {why}", meta.name))
-            .hint("open it again with `stickpin open URL`")
+            .hint(hint)
             .caused_by(why)
     })?;
     let (open, cwd) = Open::of_manifest(parameters)?;

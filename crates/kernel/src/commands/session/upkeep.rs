@@ -94,7 +94,7 @@ pub struct LogVerifyOutput {
     pub bytes: u64,
     /// The number of bytes after the last record, which are not committed.
     pub torn_bytes: u64,
-    /// The rules that the log breaks.
+    /// The rules that the log breaks, limited in number.
     pub findings: Vec<String>,
 }
 

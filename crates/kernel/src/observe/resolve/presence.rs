@@ -26,7 +26,7 @@ pub(crate) enum Freshness {
 pub(crate) enum Presence {
     /// The element exists, in this tree.
     Present(Arc<Tree>, NodeId),
-    /// The element does not exist, for this reason.
+    /// The element does not exist or cannot be seen, for this reason.
     Absent(String),
     /// This many elements match, and any of them is an answer.
     Several(usize),

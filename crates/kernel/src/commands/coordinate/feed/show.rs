@@ -49,7 +49,7 @@ impl Show for SessionLogOutput {
         self.0.exit()
     }
 
-    /// Prints one row per record. A command whose end is also shown gets a single row.
+    /// Prints one row per log record. A command whose end is also shown gets a single row.
     fn show(&self, text: &mut Text) {
         let events = &self.0.events;
         let ended: BTreeSet<u64> = events

@@ -30,10 +30,10 @@ pub struct WatchFrameOutput {
     pub dialog: Option<String>,
     /// The number of commands that ran before the frame.
     pub commands: u64,
-    /// The record with which the last command before the frame began.
+    /// The log record with which the last command before the frame began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_command: Option<u64>,
-    /// The receipts of the commands after the requested record.
+    /// The receipts of the commands after the requested log record.
     pub receipts: Vec<FrameReceipt>,
     /// The failed requests of the page.
     pub failed_requests: Vec<String>,
@@ -67,7 +67,7 @@ pub struct FrameBox {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FrameReceipt {
-    /// The record with which the command began.
+    /// The log record with which the command began; absent if nothing is logged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<u64>,
     /// The lines.
