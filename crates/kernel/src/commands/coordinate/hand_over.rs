@@ -235,7 +235,10 @@ impl Show for TurnAssignOutput {
     fn show(&self, text: &mut Text) {
         text.line(format_args!("reserved the turn of {} for {}", self.session, self.reserved_for));
         if self.routed_to_parked {
-            text.line("that member only listens: send it a message with `stickpin msg send AGENT TEXT`");
+            text.line(format_args!(
+                "that member only listens: send it a message with `stickpin msg send {} TEXT`",
+                self.reserved_for
+            ));
         }
     }
 }

@@ -259,7 +259,7 @@ fn show_state(state: &SessionState, text: &mut Text) {
         text.line(format_args!("handoff: {}, next: {}", quote(&handoff.status), quote(&handoff.next_action)));
     }
     if state.takeover.available {
-        text.line("you may take it with `stickpin turn take --reason TEXT`");
+        text.line("you may take the turn with `stickpin turn take --reason TEXT`");
     }
     let waits =
         |member: &MemberState| state.waiters.iter().any(|w| w.agent_id == member.agent_id && !w.parked);

@@ -128,8 +128,7 @@ impl Show for FindOutput {
         if self.matches.len() >= MAX_LISTED && self.total > MAX_LISTED {
             let left = self.total - self.matches.len();
             text.line(format_args!(
-                "… {left} more; use longer text or {} to narrow the search",
-                quote("role=... text=...")
+                "… {left} more; use longer text or a selector (`role=... text=...`) to narrow the search"
             ));
         }
     }

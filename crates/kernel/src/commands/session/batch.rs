@@ -139,7 +139,8 @@ impl Show for BatchOutput {
             }
         }
         if self.skipped > 0 {
-            text.line(format_args!("{} more were not run", self.skipped));
+            let steps = if self.skipped == 1 { "step was" } else { "steps were" };
+            text.line(format_args!("{} more {steps} not run", self.skipped));
         }
     }
 
