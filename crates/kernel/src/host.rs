@@ -39,7 +39,8 @@ const MAX_ENDINGS: usize = 64;
 /// A function that creates the source of ref numbers for a session name.
 pub(crate) type NumberSources = Arc<dyn Fn(&str) -> Result<Box<dyn NumberSource>> + Send + Sync>;
 
-/// The configuration of a host. The kernel reads the clock and randomness only through it.
+/// The configuration of a host. The kernel reads the wall clock, and the randomness for sessions,
+/// only through it.
 #[derive(Clone)]
 pub(crate) struct HostConfig {
     /// The platforms, in the order in which they may claim what is opened.

@@ -6,7 +6,7 @@ use stickpin_coordinator::Dormant;
 /// Remove sessions that nobody has used for a week, with their logs. Only a person can run it.
 ///
 /// Sessions that are open, have an active member or take part in a loan are kept. Nothing else
-/// ever removes a session.
+/// ever removes a session that has begun.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SessionGc {
