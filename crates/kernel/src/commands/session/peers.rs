@@ -4,7 +4,7 @@ use crate::api::session_name;
 use crate::commands::prelude::*;
 use stickpin_coordinator::{Coordinator, Participant};
 
-/// Make two sessions peers: each sees the other, and the members of each may send the other messages.
+/// Make two sessions peers: each sees the other, and the members of each may message the other.
 ///
 /// A peer gets no scope, no turn and no notification of what the other session does.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
