@@ -53,7 +53,7 @@ pub(crate) struct HostConfig {
     pub(crate) clock: Arc<dyn Fn() -> SystemTime + Send + Sync>,
     /// The source of ref numbers for a session name.
     pub(crate) numbers: NumberSources,
-    /// How sessions treat refs that are alive but unproven; `open --stale-refs` overrides it.
+    /// How sessions treat unproven refs; `open --stale-refs` overrides it.
     pub(crate) ladder: Ladder,
     /// The coordinator, which decides who may act on a session and keeps its log. Without one,
     /// every caller may act.

@@ -76,8 +76,8 @@ impl<C: Command<Output: Listing>> Answer<C> {
     /// line: `"Remove" in "Ada"`.
     ///
     /// # Errors
-    /// Returns `ELEMENT_NOT_FOUND` with the most similar lines, or `AMBIGUOUS_MATCH` with the lines
-    /// that match.
+    /// Returns `ELEMENT_NOT_FOUND` with the first lines that contain the name, or `AMBIGUOUS_MATCH`
+    /// with the first lines that match.
     pub fn find(&self, name: &str) -> Result<RefTarget> {
         let listed: Vec<(RefToken, &str)> = self.output.lines().into_iter().filter_map(with_ref).collect();
         let found: Vec<_> = listed.iter().filter(|(_, line)| is_named(line, name)).collect();

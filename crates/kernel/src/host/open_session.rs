@@ -72,7 +72,8 @@ impl OpenSession {
         }
     }
 
-    /// Returns the innermost focused element of the stored tree that has a ref.
+    /// Returns the ref of the innermost focused element of the stored tree that has one, pinned to
+    /// the tree's generation.
     fn focused_ref(&self) -> Option<RefToken> {
         let (tree, pin) = (self.session.tree()?, self.session.generation()?);
         let innermost = tree.nodes().rev().find(|node| node.is(States::FOCUSED))?;

@@ -255,8 +255,8 @@ impl Recorder {
         &self.log
     }
 
-    /// Returns whether a command is recorded: it changes the app, it is an assertion, or
-    /// `--keep-reads` is set.
+    /// Returns whether a command is recorded: its definition and [`Self::takes`] permit it, and it
+    /// changes the app, is an assertion, or `--keep-reads` is set.
     pub(crate) fn keeps(&self, entry: &CommandDefinition, effect: Effect, replayed: bool) -> bool {
         let kept = effect == Effect::Mutates || entry.spec.asserts || self.keep_reads;
         entry.spec.recorded && kept && self.takes(replayed)

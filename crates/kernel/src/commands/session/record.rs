@@ -14,8 +14,8 @@ use stickpin_session::log::{RecordingStarted, Redacted, RepairStarted};
 /// Record the commands of this session as a script for `replay`.
 ///
 /// Targets become selectors; a target that no selector distinguishes is refused while recording.
-/// Checks that passed (`is`, `wait`) are recorded; other commands that only read are not. `open
-/// --record` begins with the first command.
+/// Checks that passed (`is`, `wait`) are recorded; other commands that only read are not. With
+/// `open --record`, the recording begins with the first command.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct RecordStart {

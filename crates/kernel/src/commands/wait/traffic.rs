@@ -16,7 +16,7 @@ const MAX_VALUE_CHARS: usize = 500;
 /// The maximum number of requests that a timeout names.
 const MAX_NAMED_REQUESTS: usize = 3;
 
-/// Wait until a matching request has been answered.
+/// Wait until a matching request has been answered or has failed.
 ///
 /// A request that ended since the start of the last action also counts.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

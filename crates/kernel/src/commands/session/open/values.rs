@@ -25,11 +25,11 @@ impl From<ContextRule> for ContextPolicy {
     }
 }
 
-/// How to treat refs that are alive but unproven.
+/// How to treat refs whose element cannot be proven to be the same.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum StaleRefs {
-    /// Act on refs that are alive, and warn where you have not seen the current tree.
+    /// Act on live and unproven refs, and warn if you have not seen the current tree.
     Warn,
     /// Refuse refs whose element cannot be proven to be the same.
     Enforce,
