@@ -76,8 +76,8 @@ impl<C: Command<Output: Listing>> Answer<C> {
     /// line: `"Remove" in "Ada"`.
     ///
     /// # Errors
-    /// Returns `ELEMENT_NOT_FOUND` with the first lines that contain the name, or `AMBIGUOUS_MATCH`
-    /// with the first lines that match.
+    /// Returns `ELEMENT_NOT_FOUND` with the first lines that contain the name, `AMBIGUOUS_MATCH`
+    /// with the first lines that match, or `INTERNAL` when the response issued no refs.
     pub fn find(&self, name: &str) -> Result<RefTarget> {
         let listed: Vec<(RefToken, &str)> = self.output.lines().into_iter().filter_map(with_ref).collect();
         let found: Vec<_> = listed.iter().filter(|(_, line)| is_named(line, name)).collect();
@@ -104,7 +104,7 @@ impl<C: Command<Output: Listing>> Answer<C> {
     /// Returns the refs of all listed elements, pinned to this output, with their lines.
     ///
     /// # Errors
-    /// Returns `INTERNAL` when the response issued none of them.
+    /// Returns `INTERNAL` when elements are listed but the response issued no refs.
     pub fn elements(&self) -> Result<Vec<(RefTarget, &str)>> {
         let listed = self.output.lines().into_iter().filter_map(with_ref);
         listed.map(|(token, line)| Ok((self.pinned_ref(token)?, line))).collect()
@@ -124,14 +124,16 @@ fn first(listed: &[&(RefToken, &str)]) -> Vec<(Ref, String)> {
     listed.iter().take(MAX_CANDIDATES).map(|(token, line)| (token.id, (*line).to_owned())).collect()
 }
 
-/// Splits off the ref at the beginning of a line.
+/// Returns the ref at the beginning of a line, and the whole line without its indentation. `None`
+/// if there is no ref.
 fn with_ref(line: &str) -> Option<(RefToken, &str)> {
     let line = line.trim_start();
     let word = line.split(' ').next().filter(|word| word.starts_with('@'))?;
     Some((RefToken::from_str(word).ok()?, line))
 }
 
-/// Returns whether a line (`@e12 button "Save" ...`) describes an element with this name.
+/// Returns whether a line (`@e12 button "Save" ...`) describes an element with this name, or
+/// contains `name` if that is a quoted part of a line.
 fn is_named(line: &str, name: &str) -> bool {
     let mut words = line.splitn(3, ' ').skip(1);
     let (Some(_role), Some(rest)) = (words.next(), words.next()) else { return false };

@@ -9,8 +9,8 @@ const MAX_CONSOLE_ERRORS: usize = 20;
 /// The notices of a session that were read outside of an action.
 #[derive(Debug, Default)]
 pub(crate) struct Noticed {
-    /// Notices that the next action or its receipt gets, oldest first. Watchers look at them
-    /// without taking them.
+    /// Notices that the next action discards or the next receipt reports, oldest first. Watchers
+    /// look at them without taking them.
     pending: VecDeque<Notice>,
     /// Console errors that no receipt has reported, and how often each occurred in a row, oldest
     /// first.

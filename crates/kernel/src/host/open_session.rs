@@ -24,7 +24,7 @@ pub(crate) struct OpenSession {
     pub(crate) what: String,
     pub(crate) device: Box<dyn Device>,
     pub(crate) session: Session,
-    /// When the stored tree was captured.
+    /// When the stored tree was captured, or last captured again without changes.
     pub(crate) captured: Option<Instant>,
     /// The address and title from the last navigation or capture.
     pub(crate) page: Option<Page>,

@@ -19,8 +19,8 @@ use tokio::sync::{mpsc, oneshot};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How long a command waits for a read-ahead in progress. Most commands would have to read the app
-/// themselves anyway.
+/// The maximum time that a command waits for a read-ahead in progress. Most commands would have to
+/// read the app themselves anyway.
 const READ_AHEAD_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The handle through which commands request the session.

@@ -68,7 +68,7 @@ pub struct ScriptRepair {
     pub sites: Vec<RepairSite>,
     /// The path of the repaired script.
     pub(crate) to: PathBuf,
-    /// Whether commands go into the last repair site, until the script continues.
+    /// Whether commands go into the last repair site now; false once the script continues.
     pub(crate) open: bool,
 }
 
@@ -262,8 +262,8 @@ impl Recorder {
         entry.spec.recorded && kept && self.takes(replayed)
     }
 
-    /// Returns whether any command is recorded now. `replayed` states whether the command is a step
-    /// of a replayed script; a repair records only other commands.
+    /// Returns whether a command can be recorded now. `replayed` states whether the command is a
+    /// step of a replayed script; a repair records only other commands.
     pub(crate) fn takes(&self, replayed: bool) -> bool {
         self.scripts.is_empty() || (!replayed && self.repairing)
     }

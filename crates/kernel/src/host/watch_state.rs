@@ -30,7 +30,7 @@ pub(crate) struct WatchState {
     pub(crate) commands: u64,
     /// The log record with which the last logged command began.
     pub(crate) last_command: Option<u64>,
-    /// The hash of the last screenshot that a watcher received.
+    /// The hash of the screenshot in the last frame; `None` if that frame had none.
     pub(crate) picture: Option<u64>,
     /// How many times the pause before a picture is doubled now, because commands ran while
     /// pictures were taken.

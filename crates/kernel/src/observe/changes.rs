@@ -42,11 +42,13 @@ pub struct Changes {
     pub ended: Vec<String>,
     /// Whether nothing differs.
     pub same: bool,
-    /// Whether nothing was left out. Every ref that is not listed then counts as renewed.
+    /// Whether nothing was left out. If the comparison is with the client's last full snapshot,
+    /// every ref that is not listed then counts as renewed.
     pub complete: bool,
 }
 
-/// Captures and returns what changed since this client's base. A complete diff from a kept base
+/// Captures and returns what changed since the client last read the whole app. If there is no such
+/// tree or it is no longer kept, compares with the last capture instead. Otherwise a complete diff
 /// renews every ref that it does not list.
 ///
 /// # Errors

@@ -109,7 +109,7 @@ pub(crate) fn warn_device_notices(cx: &mut Cx) {
     }
 }
 
-/// Processes tabs that ended, and turns the message into a warning.
+/// Processes tabs that ended, and warns if the session continues in another tab.
 pub(crate) fn warn_ended_tabs(cx: &mut Cx) {
     if let Some(moved) = process_ended_tabs(cx) {
         cx.warn(format!("Note: {moved}."));

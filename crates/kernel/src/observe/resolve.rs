@@ -338,8 +338,8 @@ pub(crate) fn ambiguous(cx: &mut Cx, tree: &Tree, selector: &Selector, found: &[
     Ok(add_candidates(e, "use one of:", &named, found.len()))
 }
 
-/// Creates the error for an unusable ref: what it was, what happened, what to do next. Issues the
-/// ref of the element's current meaning, or of a similar element.
+/// Creates the error for an unusable ref: what it was, what happened, what to do next. Issues refs
+/// for the element to use instead, if there is one, and for a dialog that may hide the old one.
 pub(crate) fn ref_error(cx: &mut Cx, fault: RefFault) -> Result<Error> {
     let (r#ref, reason, was, handle, now, is_hidden, warning) = match fault {
         RefFault::NotIssued { r#ref, warning } => {

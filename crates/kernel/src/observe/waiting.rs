@@ -184,8 +184,8 @@ pub(crate) async fn until_wanted<T>(
 /// Other commands run at once, other waits only after this one has checked.
 ///
 /// # Errors
-/// Returns `TIMEOUT` when the command was cancelled, and `SESSION_NOT_FOUND` when the session was
-/// closed meanwhile.
+/// Returns errors from the device, `TIMEOUT` when the command was cancelled, and the errors of
+/// waiting for the session again.
 pub(crate) async fn pause(cx: &mut Cx, at_most: Duration, listen: WakeOn) -> Result<PauseEnd> {
     cx.check()?;
     let Some(checkout) = &cx.checkout else {

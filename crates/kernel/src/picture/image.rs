@@ -66,13 +66,13 @@ pub(crate) fn fit_size((width, height): (u32, u32), longest: u32) -> ((u32, u32)
     ((scaled(width), scaled(height)), factor)
 }
 
-/// Allocates a buffer for an image of limited size.
+/// Allocates a buffer of `bytes` bytes for an image of at most `most` pixels.
 fn buffer((width, height): (u32, u32), bytes: Option<usize>, most: u64) -> Result<Vec<u8>, &'static str> {
     let size = bytes.filter(|_| u64::from(width) * u64::from(height) <= most);
     Ok(vec![0; size.ok_or("it is too large")?])
 }
 
-/// Converts pixels with the given number of samples to red, green and blue.
+/// Converts pixels of the given number of samples each to red, green and blue. Drops transparency.
 fn rgb(raw: Vec<u8>, samples: usize) -> Vec<u8> {
     match samples {
         1 | 2 => raw.chunks_exact(samples).flat_map(|p| [p[0]; 3]).collect(),
@@ -93,7 +93,7 @@ impl Image {
     /// Decodes the bytes of a PNG or WebP file.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` for any other format, and for an image that is too large.
+    /// Returns `INVALID_ARGS` for any other format, a damaged file, and an image that is too large.
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         Self::from_file(bytes).map_err(|why| {
             Error::invalid_args(format!("the file cannot be decoded as PNG or WebP: {why}"))
@@ -177,7 +177,7 @@ impl Image {
     /// Decodes a PNG or WebP file from the caller.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` for any other format, and for an image that is too large.
+    /// Returns `INVALID_ARGS` for any other format, a damaged file, and an image that is too large.
     pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Self> {
         Self::from_file(bytes).map_err(|why| {
             Error::invalid_args(format!("{} cannot be compared: {why}", path.display()))

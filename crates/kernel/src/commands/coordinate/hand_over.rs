@@ -35,8 +35,8 @@ pub struct TurnRelease {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnAssign {
-    /// The agent id or display name of the member, or `next` for the member that has waited
-    /// longest.
+    /// The agent id or display name of the member, or `next` for the member to which `turn release`
+    /// would pass the turn.
     #[schemars(extend("x-positional" = 0))]
     pub to: String,
     /// What was done.
@@ -68,7 +68,7 @@ pub struct TurnReleaseOutput {
     pub reserved_for: Option<String>,
     /// The number of the log record.
     pub seq: u64,
-    /// The number of waiting members.
+    /// The number of members that wait for the turn or listen without claiming it.
     pub waiters: usize,
 }
 
@@ -161,7 +161,7 @@ struct Given {
     do_not: Vec<String>,
 }
 
-/// Parses the handoff of a caller. A person may omit both texts.
+/// Builds the handoff of a caller, from JSON or from the two texts. A person may omit either text.
 pub(super) fn handoff(
     who: &Participant,
     json: Option<&str>,
@@ -195,7 +195,8 @@ pub(super) fn handoff(
     Ok(Handoff { status, next_action, artifacts, open_questions, do_not, ui: None })
 }
 
-/// Returns the screen that the next owner will see, if the session is open.
+/// Returns the screen at the last capture, which the next owner will see. `None` if the session is
+/// not open or nothing was captured yet.
 pub(super) fn screen(cx: &Cx, session: &SessionAuthority) -> Option<HandoffUi> {
     let slot = cx.host.slot(cx.session_name()).ok()?;
     let status = slot.status.borrow();

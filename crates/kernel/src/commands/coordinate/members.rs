@@ -12,7 +12,7 @@ use stickpin_session::turn::MemberRole;
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TurnJoin {
-    /// Only watch: read, send messages, and never hold the turn.
+    /// Join as an observer: read and send messages, but never hold the turn.
     pub observer: bool,
     /// The name that others see.
     #[serde(rename = "as")]
@@ -55,7 +55,7 @@ pub struct TurnKick {
 pub struct TurnState {
     /// Also show the open notes.
     pub notes: bool,
-    /// Also show members whose harness exited long ago.
+    /// Also show members whose harness has exited and that have long been silent.
     pub all: bool,
 }
 
@@ -113,7 +113,7 @@ pub struct TurnStateOutput {
     /// The open notes, oldest first (`--notes`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<Vec<Note>>,
-    /// What only `--all` shows.
+    /// What only `--all` shows, if anything.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hidden: Option<Hidden>,
 }
@@ -122,7 +122,7 @@ pub struct TurnStateOutput {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Hidden {
-    /// The number of members whose harness ended long ago.
+    /// The number of members whose harness has exited and that have long been silent.
     pub members: usize,
 }
 

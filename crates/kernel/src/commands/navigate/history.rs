@@ -22,7 +22,7 @@ pub struct Forward {
 
 /// Reload the page, and return when it is ready.
 ///
-/// Refs stay valid for records that read the same.
+/// A ref stays valid if its element and the record around it read the same afterwards.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Reload {

@@ -11,7 +11,7 @@ const DEFAULT_TOLERANCE: u8 = 8;
 
 /// Compare two pictures, or a picture with the app as it is now, pixel by pixel.
 ///
-/// Writes a pale copy of the newer picture with all differences in red.
+/// If they differ, writes a pale copy of the newer picture with all differences in red.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct DiffScreenshot {

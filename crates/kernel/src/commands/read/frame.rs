@@ -20,7 +20,7 @@ use tokio::time::Instant;
 /// The maximum wait for a change, in milliseconds.
 const MAX_WAIT: u64 = 10_000;
 
-/// The maximum time that a busy agent can keep a watcher waiting for a screenshot.
+/// The time after which a watcher gets its frame although commands keep running.
 const MAX_ROOM: Duration = Duration::from_millis(1_500);
 
 /// The maximum number of failed requests in a frame.
@@ -87,7 +87,8 @@ impl WatchFrame {
             || live.watch.picture != seen)
     }
 
-    /// Reads the app. Waiting commands run first, before each query to the device.
+    /// Takes a frame. Waiting commands run first, before each query to the device. While a dialog
+    /// is open, the app is not read.
     async fn take(&self, cx: &mut Cx) -> Result<WatchFrameOutput> {
         waiting::let_others_pass(cx).await?;
         // Read these before the app, so that the next frame shows what happens meanwhile.
@@ -258,7 +259,8 @@ async fn remember(cx: &mut Cx, tree: &Tree, placed: &[PlacedElement], shot: &Sho
     Ok(())
 }
 
-/// Returns the failed requests of the page, only the last ones if there are many.
+/// Returns the failed requests of the page, only the last ones if there are many, and none while a
+/// dialog is open.
 async fn failed_requests(cx: &mut Cx) -> Result<Vec<String>> {
     let device = cx.device()?;
     if device.dialog().is_some() {

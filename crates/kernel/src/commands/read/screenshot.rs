@@ -52,7 +52,7 @@ pub struct Screenshot {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScreenshotOutput {
-    /// The id for messages about points.
+    /// The id of the picture, such as `p3`, by which messages about points name it.
     pub id: String,
     /// The path of the image; absent when `--if-changed` was given and nothing changed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -219,7 +219,7 @@ pub(super) fn write_image(cx: &mut Cx, path: Option<PathBuf>, name: &str, bytes:
 /// Takes a screenshot together with the boxes of what it shows.
 ///
 /// The screenshot is repeated if elements moved meanwhile, because their boxes are then wrong.
-/// Elements that never stand still are omitted.
+/// Elements that moved during the last attempt are omitted.
 pub(super) async fn capture_without_motion(
     cx: &mut Cx,
     request: ScreenshotRequest,

@@ -121,7 +121,7 @@ impl Snapshot {
     /// Renders the stored tree as an outline and issues refs for what it prints.
     ///
     /// # Errors
-    /// Returns an error when refs cannot be issued.
+    /// Returns an error when no tree is stored or refs cannot be issued.
     pub(crate) fn outline(&self, cx: &mut Cx, scope: Option<NodeId>) -> Result<OutlineOutput> {
         let (digest, tree) = (cx.render.detail == Detail::Digest, cx.tree()?);
         let view = self.view(cx, scope);

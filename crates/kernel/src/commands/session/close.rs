@@ -8,8 +8,8 @@ use crate::commands::session::record::{
 
 /// Close the session and its app.
 ///
-/// Everything started for the session ends with it: browser, profile and refs. Does not wait for
-/// other commands.
+/// Everything started for the session ends with it: browser, temporary profile and refs. Does not
+/// wait for other commands, unless the session is being recorded.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Close {

@@ -8,8 +8,9 @@ use stickpin_session::turn::{AgentId, Verb};
 
 /// Lend the device of a session, or a part of it, to a child session.
 ///
-/// Members of the child act in the session that has the device, in place of its own members, who
-/// may not act on what is lent. The child keeps its own members, notes and log.
+/// Members of the child run their commands in the session that has the device. What is lent with
+/// `act` or `admin` is theirs alone until the loan ends. The child keeps its own members, notes and
+/// log.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionSpawn {

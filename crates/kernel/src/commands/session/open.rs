@@ -69,14 +69,14 @@ pub struct Open {
     /// Keep cookies and logins in this folder, instead of a temporary one that `close` removes.
     #[schemars(extend("x-path" = "written", "x-placeholder" = "DIR"))]
     pub profile: Option<PathArg>,
-    /// Another option of the device; `stickpin capabilities` lists them by platform.
+    /// Another option of the device; `stickpin capabilities` lists the options by platform.
     #[serde(default)]
     #[schemars(extend("x-placeholder" = "NAME=VALUE"))]
     pub option: Vec<String>,
     /// Minutes without commands after which the session closes; 0 keeps it open.
     #[schemars(extend("x-placeholder" = "MINUTES"))]
     pub idle_timeout: Option<u32>,
-    /// Record all further commands; `record stop` or `close --save` writes the script.
+    /// Record the commands that follow; `record stop` or `close --save` writes the script.
     #[schemars(extend("x-value" = "optional", "x-path" = "written", "x-placeholder" = "FILE", "x-unrecorded" = true))]
     pub record: Option<OptionalValue<PathArg>>,
     /// How to treat refs whose element cannot be proven to be the same.
@@ -264,8 +264,8 @@ impl Open {
     /// Applies the options that can change while the session is open.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS`, which names `--relaunch` for an option that cannot change. In that
-    /// case nothing is changed.
+    /// Returns `INVALID_ARGS` for an option that cannot change. Nothing is changed in that case,
+    /// and the hint names `--relaunch`. Returns errors from the device.
     async fn apply(&self, cx: &mut Cx) -> Result<()> {
         let profile = cx.resolve_optional_path(self.profile.as_ref())?;
         let live = cx.open_session()?;

@@ -161,10 +161,11 @@ pub(crate) async fn check_out_if_open(cx: &mut Cx) -> Result<()> {
     }
 }
 
-/// Starts a recording.
+/// Starts a recording, after saving the unsaved recording of a lost session of the same name.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` when the session is already being recorded, and errors from the log.
+/// Returns `INVALID_ARGS` when the session is already being recorded or `path` is not UTF-8, and
+/// errors from the log and from saving the earlier recording.
 pub(crate) fn start_recording(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bool) -> Result<()> {
     let live = cx.open_session()?;
     if live.recorder.is_some() {
@@ -311,8 +312,8 @@ static CLOSE_COMMAND: CommandDefinition = CommandDefinition::of::<Close>(Close::
 /// states whether the session ends too.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` when nothing is being recorded, `IO`, `STORAGE_FULL`, and errors from the
-/// log.
+/// Returns `INVALID_ARGS` when nothing is being recorded, `SESSION_NOT_FOUND` when the session is
+/// not open either, `IO`, `STORAGE_FULL`, and errors from the log.
 pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>, closes: bool) -> Result<RecordStopOutput> {
     let script_writer = cx.host.config.script_writer.clone();
     let mut recording = current_recording(cx)?;

@@ -55,9 +55,10 @@ pub struct SessionListOutput {
 pub struct SessionEntry {
     /// The name.
     pub name: String,
-    /// The key of the caller that opened the session.
+    /// The key of the caller that opened the session; empty if the session is not open or the
+    /// current caller must not see the key.
     pub owner: String,
-    /// Whether the current caller is the owner.
+    /// Whether the current caller is the owner or, if the session is not open, a member.
     pub yours: bool,
     /// The kind of device, the word before the colon in `open`.
     pub kind: String,
@@ -70,7 +71,7 @@ pub struct SessionEntry {
     /// The number of the stored tree, once there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub generation: Option<u64>,
-    /// Seconds since the session was opened.
+    /// Seconds since the lifetime began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub age: Option<u64>,
     /// Seconds since the last command.
@@ -123,7 +124,7 @@ pub struct SessionEntry {
     /// (`session show`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Box<SessionMeta>>,
-    /// Where to see what was done in the session (`--evidence`).
+    /// The end of the log, the last command and snapshot, and what is unfinished (`--evidence`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<SessionEvidence>,
 }
@@ -132,7 +133,7 @@ pub struct SessionEntry {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reachability {
-    /// Whether the app is open and its process, if it has one, is running.
+    /// Whether the app is open and not closing, and its process, if it has one, is running.
     pub reachable: bool,
     /// When this was checked; absent if the app is not open.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -140,7 +141,7 @@ pub struct Reachability {
     /// Whether the app is `idle`, `busy` with a command, or `closing`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub status: Option<String>,
-    /// Why the app cannot be reached.
+    /// Why the app cannot be reached, if its process has exited.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<String>,
 }
@@ -287,7 +288,7 @@ impl SessionEntry {
         }
     }
 
-    /// Adds the metadata of an open session, and omits what an agent must not see of other agents'
+    /// Adds the metadata of the session, and omits what an agent must not see of other agents'
     /// sessions.
     fn add(&mut self, listed: ListedSession, who: Option<&Participant>) {
         let is_agent = who.is_some_and(|who| !who.is_person());

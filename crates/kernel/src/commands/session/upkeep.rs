@@ -7,8 +7,9 @@ use stickpin_session::turn::Policy;
 
 /// Show or change the limits of a session and what it must not do.
 ///
-/// Only the owner of its turn or a person can change them, and only a person can remove a denial.
-/// Denials outlive lifetimes and apply to child sessions too. Times are in milliseconds.
+/// Only a person, the owner of its turn or its only driver can change them, and only a person can
+/// remove a denial. Denials outlive lifetimes and apply to child sessions too. Times are in
+/// milliseconds.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionPolicy {
@@ -24,7 +25,8 @@ pub struct SessionPolicy {
 
 /// Rebuild the metadata of a session from its log. Only a person can run it.
 ///
-/// Use this for a session whose metadata was removed or is damaged. Its turn is idle afterwards.
+/// Use this for a session whose metadata was removed or is damaged. Its turn is idle afterwards,
+/// unless the daemon still has the session in memory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionAdopt {
@@ -70,7 +72,7 @@ pub struct SessionPolicyOutput {
     pub deny: Vec<String>,
 }
 
-/// A session whose metadata was restored.
+/// A session whose metadata was rebuilt.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionAdoptOutput {

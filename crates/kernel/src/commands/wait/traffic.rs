@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 use stickpin_device::{Download, DownloadState, NetworkRequest, RequestEnd, io_error};
 use stickpin_tree::{escape, quote, quote_whole};
 
-/// The maximum length of a script value, in characters.
+/// The maximum length of a script value that is printed without quotes.
 const MAX_VALUE_CHARS: usize = 500;
 
 /// The maximum number of requests that a timeout names.
@@ -216,12 +216,12 @@ impl Command for WaitDownload {
     }
 }
 
-/// Waits until a download that began with or after the last action is complete, and copies the file
-/// if requested.
+/// Waits until a download is complete that has begun since the start of the last action or was in
+/// progress at that time. Copies the file if requested.
 ///
 /// # Errors
-/// Returns `TIMEOUT` when none completes in time, and `IO` when the download failed or the file
-/// cannot be copied.
+/// Returns `TIMEOUT` when none completes in time, `DIALOG_OPEN`, `IO` when the download failed, and
+/// errors from copying the file.
 pub(crate) async fn wait_download(
     cx: &mut Cx,
     name: Option<&str>,
@@ -323,8 +323,8 @@ impl Command for WaitFn {
     }
 }
 
-/// Formats a script value. JSON, whose strings are already quoted, and keywords stay plain; any
-/// other text is quoted.
+/// Formats a script value. Short JSON, whose strings are already quoted, and keywords stay plain;
+/// any other text is quoted.
 fn script_value_text(value: &str) -> String {
     let word = ["undefined", "NaN", "Infinity", "-Infinity"].contains(&value);
     let json = || value.len() <= MAX_VALUE_CHARS && serde_json::from_str::<serde_json::Value>(value).is_ok();

@@ -43,8 +43,8 @@ impl HostInner {
         self.log_coordinator()?.begin_lifetime(name, start, StartReason::Open, None).map(RecordingLog::new)
     }
 
-    /// Returns the coordinator for the logs. If the host was configured without one, it admits no
-    /// commands and only keeps logs.
+    /// Returns the coordinator that keeps the logs: the configured one, or else one of the host's
+    /// own, which does not decide who may act.
     fn log_coordinator(&self) -> Result<&Coordinator> {
         if let Some(coordinator) = self.config.coordinator.as_ref().or_else(|| self.own_coordinator.get()) {
             return Ok(coordinator);

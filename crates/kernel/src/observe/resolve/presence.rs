@@ -80,7 +80,8 @@ pub(crate) async fn determine_presence(
 }
 
 /// Determines whether the element of a ref exists in a new tree that is not stored. The element is
-/// found again by its handle and must still have the same meaning.
+/// found again by its handle, if the app identifies its elements, and must still have the same
+/// meaning.
 async fn ref_presence_now(cx: &mut Cx, target: RefTarget) -> Result<Presence> {
     let (meaning, handle, ended) = match standing(cx, target)? {
         Ok(resolved) => {

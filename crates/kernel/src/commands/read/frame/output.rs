@@ -10,10 +10,11 @@ pub struct WatchFrameOutput {
     pub url: String,
     /// The title.
     pub title: String,
-    /// A hash of the screenshot; equal for equal screenshots.
+    /// A hash of the screenshot, equal for equal screenshots; absent if none was taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub picture: Option<String>,
-    /// The screenshot as PNG or JPEG in Base64; absent if the caller already has it.
+    /// The screenshot as PNG or JPEG in Base64; absent if the caller already has it or none was
+    /// taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub image: Option<String>,
     /// The width of the screenshot in pixels.
@@ -24,8 +25,8 @@ pub struct WatchFrameOutput {
     pub boxes: Vec<FrameBox>,
     /// The outline of the app.
     pub outline: String,
-    /// The dialog whose answer the app is waiting for, in words. No screenshot is taken while a
-    /// dialog is open.
+    /// The open dialog, in words. The app is waiting for an answer to it, and no screenshot is
+    /// taken meanwhile.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialog: Option<String>,
     /// The number of commands that ran before the frame.
@@ -45,8 +46,8 @@ pub struct WatchFrameOutput {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FrameBox {
-    /// The ref with the generation for which it is known to be correct; absent if the stored tree
-    /// has none for an element that still reads the same.
+    /// The ref, pinned to the stored tree; absent if the element has no ref there or no longer
+    /// reads the same.
     #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
     /// The role.

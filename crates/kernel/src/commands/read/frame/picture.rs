@@ -42,6 +42,7 @@ impl Shot {
 
 /// Takes a picture, and reads the app before and after it. Returns the later tree with the elements
 /// that neither changed nor moved meanwhile. Tries once more if any did and no command ran.
+/// Returns no picture if the device takes no screenshots.
 ///
 /// No command waits for the picture: it is taken while the session is free for others.
 pub(super) async fn take(
