@@ -110,7 +110,7 @@ pub struct TurnStateOutput {
     /// The session.
     #[serde(flatten)]
     pub state: SessionState,
-    /// The open notes, oldest first (`--notes`).
+    /// The open notes, oldest first and at most 200 (`--notes`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<Vec<Note>>,
     /// What only `--all` shows, if anything.

@@ -56,7 +56,7 @@ pub struct OutlineOutput {
     pub refs: Option<Vec<String>>,
     /// The number of nodes with a line.
     pub shown: usize,
-    /// The total number of nodes.
+    /// The number of nodes in the whole app, or in the scope (`-s`).
     pub total: usize,
     /// Whether lines are missing because of `-d` or the size limit.
     pub cut: bool,

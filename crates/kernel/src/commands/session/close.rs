@@ -31,7 +31,7 @@ pub struct CloseOutput {
     /// The loans that ended with the sessions.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reclaimed: Vec<String>,
-    /// The script that was written (`--save`).
+    /// The script that was written, for `--save` or because scripts were repaired.
     #[serde(flatten)]
     pub saved: Option<RecordStopOutput>,
 }

@@ -11,10 +11,10 @@ use stickpin_device::{LeavePolicy, Navigation};
 use stickpin_session::log::{SessionMeta, StartReason};
 use stickpin_tree::bare_url;
 
-/// The maximum time until the app is open again.
+/// The maximum time that the app may take to start.
 const LIMIT: Duration = Duration::from_secs(20);
 
-/// How long to wait for an open app to respond. A slower app does not count as lost.
+/// The maximum time to wait for an open app to respond. A slower app does not count as lost.
 const PROBE: Duration = Duration::from_millis(500);
 
 /// Reopen a session whose app was lost to a kill, a crash or a reboot.

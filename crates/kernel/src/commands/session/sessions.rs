@@ -99,7 +99,7 @@ pub struct SessionEntry {
     /// The number of the lifetime, from 1.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lifetime: Option<u32>,
-    /// The holder of the turn.
+    /// The turn, with its holder or the agent that may claim it next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnSummary>,
     /// The session whose app this session shares.

@@ -31,12 +31,13 @@ pub struct WatchFrameOutput {
     pub dialog: Option<String>,
     /// The number of commands that ran before the frame.
     pub commands: u64,
-    /// The log record with which the last command before the frame began.
+    /// The log record with which the last logged command before the frame began.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_command: Option<u64>,
-    /// The receipts of the commands after the requested log record.
+    /// The receipts of the commands after the requested log record, and of those that were not
+    /// logged.
     pub receipts: Vec<FrameReceipt>,
-    /// The failed requests of the page.
+    /// The last failed requests of the page, oldest first.
     pub failed_requests: Vec<String>,
     /// The last console errors that no receipt reported, oldest first.
     pub console_errors: Vec<String>,
