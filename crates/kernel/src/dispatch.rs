@@ -122,7 +122,7 @@ impl Host {
                     respond_failed(&name, &render, bug.dispatched(Dispatched::Unknown))
                 }
             },
-            // The task keeps the session until its input is complete.
+            // The task keeps the session until its device operation is complete.
             Ok(deadline) = is_overdue => respond_failed(&name, &render, input_pending_error(&name, deadline)),
         };
         drop(stop_when_dropped.disarm());
@@ -200,12 +200,12 @@ impl Drop for RunningCount<'_> {
 struct RunDeadlines {
     /// The time within which the caller must get a response.
     answer: Duration,
-    /// The time after which an input in progress counts as hung.
+    /// The time after which a device operation in progress counts as hung.
     hung: Duration,
 }
 
 /// Runs a command until it ends or must be abandoned. `overdue` reports that the caller's time is
-/// up while an input continues.
+/// up while a device operation continues.
 async fn run(
     entry: &'static Entry,
     prepared: Prepared,
@@ -291,7 +291,7 @@ enum AbandonReason {
     Hung,
 }
 
-/// Creates the error for an input that is still in progress when time is up.
+/// Creates the error for a device operation that is still in progress when time is up.
 fn input_pending_error(command: &str, deadline: Duration) -> Error {
     let ms = deadline.as_millis();
     let message = format!(

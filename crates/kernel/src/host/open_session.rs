@@ -32,7 +32,7 @@ pub(crate) struct OpenSession {
     /// like the profile folder below.
     pub(crate) headed: bool,
     pub(crate) profile: Option<PathBuf>,
-    /// The folders that the device is confined to.
+    /// The folders that the device is confined to; `None` for no restriction.
     pub(crate) file_roots: Option<Vec<PathBuf>>,
     /// The screenshots that clients were given.
     pub(crate) screenshots: ClientScreenshots,

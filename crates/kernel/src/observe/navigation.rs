@@ -76,8 +76,8 @@ pub(crate) async fn navigate(cx: &mut Cx, to: &Navigation, leave: LeavePolicy) -
     arrived
 }
 
-/// Processes tabs that ended. Returns a message if the session's own tab is among them, because the
-/// session then continues in another tab.
+/// Processes tabs that ended. Returns a message if the session's own tab is among them and no
+/// command closed it, because the session then continues in another tab.
 pub(crate) fn process_ended_tabs(cx: &mut Cx) -> Option<String> {
     let live = cx.open_session().ok()?;
     let mut moved = None;

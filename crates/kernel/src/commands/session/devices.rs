@@ -5,7 +5,7 @@ use stickpin_device::DeviceEntry;
 
 /// List the apps and browsers that can be opened here.
 ///
-/// A warning names platforms that do not respond; run `stickpin doctor` to see why.
+/// A warning names platforms that cannot list their apps; run `stickpin doctor` to see why.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Devices {}

@@ -33,8 +33,8 @@ pub struct RecordStart {
     pub line: Option<u32>,
     /// Insert the recording before the line, and keep the line.
     pub keep_line: bool,
-    /// Which pass over the line this is, if it runs several times (in a block, in a file included
-    /// twice). A later recording for the same line replaces an earlier one.
+    /// Which pass over the line this is, if the line runs several times: in a repeated block, or in
+    /// a file that is included twice. A later recording for the line replaces an earlier one.
     #[schemars(extend("x-placeholder" = "WORD"))]
     pub pass: Option<String>,
 }
