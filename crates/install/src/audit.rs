@@ -1,4 +1,4 @@
-//! `install-audit.jsonl`: one line for each target that was changed, was kept or failed.
+//! `install-audit.jsonl`: what happened to each target that was changed, preserved or failed.
 
 use crate::disk::Disk;
 use crate::manifest::TargetKind;
@@ -25,11 +25,11 @@ pub enum Reason {
     Install,
 }
 
-/// The event that happened to a target.
+/// What happened, or is about to happen, to a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Action {
-    /// A removal or the replacement of an entry is about to happen.
+    /// The entry or the skill is about to be removed or replaced.
     Removing,
     Removed,
     Updated,
@@ -46,7 +46,7 @@ pub(crate) struct AuditEvent<'a> {
     pub(crate) target: TargetKind,
     pub(crate) action: Action,
     pub(crate) shape: Option<&'a str>,
-    /// Digests of the configuration before and after the change.
+    /// Digests of the configuration or the skill before and after the change.
     pub(crate) before: Option<String>,
     pub(crate) after: Option<String>,
     pub(crate) detail: Option<String>,

@@ -1,5 +1,5 @@
-//! Removes stale registrations: entries of former versions or of a program that no longer exists,
-//! and duplicates of the shared skill.
+//! Removes stale registrations: entries in a form that only former versions wrote, entries of a
+//! program that no longer exists, and duplicates of the shared skill.
 
 use crate::audit::Reason;
 use crate::decide::Intent;
@@ -25,8 +25,10 @@ pub fn cleanup(setup: &Setup, reason: Reason) -> Result<Option<String>> {
     Ok(complete(&mut run, HARNESSES, false))
 }
 
-/// Cleans up if the last cleanup was by another version; otherwise only reads one small file. The
-/// first command of a person also refreshes installed skills. Returns a summary for a person.
+/// Cleans up if this version has not done so yet; otherwise only reads one small file. A person's
+/// first command with each version also refreshes installed skills. Does nothing while another run is
+/// in progress, or soon after a failed cleanup. Returns a summary if something was removed or
+/// failed.
 ///
 /// # Errors
 /// Returns `IO` or `STORAGE_FULL` if the folder of the installation cannot be used.
@@ -47,8 +49,8 @@ pub(crate) fn first_run_on(disk: &dyn Disk, setup: &Setup, is_person: bool) -> R
     Ok(run.as_mut().and_then(|run| complete(run, HARNESSES, is_person)))
 }
 
-/// Cleans up and records the version. If a target failed, the version is not recorded, and the
-/// cleanup is tried again a few minutes later.
+/// Cleans up and records the version. After a failure, the version of the cleanup is not recorded,
+/// and the cleanup is tried again a few minutes later.
 pub(crate) fn complete(run: &mut Run<'_>, harnesses: &[Harness], refreshes: bool) -> Option<String> {
     let outcomes = stale(run, harnesses);
     let mut failed = outcomes.iter().any(|outcome| outcome.status == Status::Failed);
@@ -93,9 +95,9 @@ fn summary(outcomes: &[Outcome], failed: bool) -> Option<String> {
         parts.push(format!("removed stale registrations of stickpin from {removed}"));
     }
     if !failures.is_empty() {
-        parts.push(format!("could not check the registration in {failures}"));
+        parts.push(format!("could not clean up the registration in {failures}"));
     } else if failed {
-        parts.push("could not complete the cleanup after the update".to_owned());
+        parts.push("could not complete the cleanup of registrations".to_owned());
     }
     (!parts.is_empty()).then(|| parts.join("; "))
 }

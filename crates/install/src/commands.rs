@@ -54,13 +54,13 @@ impl Name {
 /// Returns the machine of a caller.
 fn setup(call: &Call) -> Result<Setup> {
     let Some(home) = call.caller.home.clone() else {
-        return Err(Error::io("cannot locate the configuration files: HOME is not set")
-            .hint("set HOME to the home directory"));
+        return Err(Error::io("cannot locate the configuration files: the home directory is unknown")
+            .hint("set HOME to the absolute path of the home directory"));
     };
     let machine = &*call.installation;
     if machine.program.to_str().is_none() {
         let message = format!("the path of this program, {:?}, is not UTF-8", machine.program);
-        return Err(Error::io(message).hint("move the program to a folder whose path is UTF-8"));
+        return Err(Error::io(message).hint("move or rename the program so that its path is UTF-8"));
     }
     Ok(Setup {
         home,
@@ -71,7 +71,8 @@ fn setup(call: &Call) -> Result<Setup> {
     })
 }
 
-/// Runs blocking work, if it can begin, so that signals are still handled.
+/// Runs blocking work on another thread, so that signals are still handled. Returns the error of
+/// work that could not be planned.
 async fn blocking<T: Send + 'static>(work: Result<impl FnOnce() -> Result<T> + Send + 'static>) -> Result<T> {
     let done = tokio::task::spawn_blocking(work?).await;
     done.unwrap_or_else(|e| Err(Error::internal(format!("the background task failed: {e}"))))

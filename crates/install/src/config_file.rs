@@ -50,9 +50,8 @@ impl ConfigFile {
         self.content.as_deref()
     }
 
-    /// Replaces the content. `announce` runs directly before the rename; if it fails, nothing
-    /// changes. Returns false, with nothing changed, if another program changed the file in the
-    /// meantime.
+    /// Replaces the content. `announce` runs before the rename; if it fails, the file is unchanged.
+    /// Returns false, with the file unchanged, if another program changed it in the meantime.
     pub(crate) fn replace(
         &self,
         disk: &dyn Disk,
@@ -84,7 +83,8 @@ impl ConfigFile {
         replaced
     }
 
-    /// Gives a new file the owner of the old one: root may edit the files of a user.
+    /// Gives a new file the owner of the old one: the program may run as root and edit a user's
+    /// files.
     fn keep_owner(&self, new: &Path) -> std::io::Result<()> {
         let found = fs::metadata(new)?;
         match self.owner {

@@ -52,7 +52,7 @@ pub(crate) fn decide(root: &Value, config: &Config, known: &KnownServers, intent
         None => Decision::Keep(
             Status::Preserved,
             None,
-            "the entry was edited by hand; remove it to have it written again",
+            "the entry was written or edited by hand; remove it to have it written again",
         ),
     }
 }
@@ -66,7 +66,7 @@ fn removals<'v>(
     for (slot, entry) in found {
         let ours = recognise(entry, slot.shapes, slot.legacy, known);
         match (ours, intent) {
-            (None, _) => kept = Some((Status::Preserved, None, "the entry was edited by hand")),
+            (None, _) => kept = Some((Status::Preserved, None, "the entry was written or edited by hand")),
             (Some(ours), Intent::Cleanup(exists))
                 if !ours.legacy && (!ours.command.starts_with('/') || exists(ours.command)) =>
             {
@@ -93,7 +93,7 @@ impl Decision {
         }
     }
 
-    /// Returns the shape that is written or removed.
+    /// Returns the shape that is kept, written or removed.
     pub(crate) fn shape(&self) -> Option<&'static str> {
         match self {
             Self::Keep(_, shape, _) => *shape,

@@ -54,7 +54,7 @@ impl Disk for RealDisk {
         let end = file.metadata()?.len();
         let appended = file.write_all(bytes).and_then(|()| file.sync_all());
         if appended.is_err() {
-            // On a full disk, a part of the line may have been written; the next line must not
+            // On a full disk, part of the line may have been written; the next line must not
             // continue it.
             let _ = file.set_len(end);
         }

@@ -137,7 +137,7 @@ fn splice(text: &str, mut edits: Vec<(std::ops::Range<usize>, String)>) -> Strin
     out
 }
 
-/// Returns the first kind of line break in the text.
+/// Returns the first line break of the text; a newline if there is none.
 fn line_break(text: &str) -> &'static str {
     match text.find('\n') {
         Some(at) if text[..at].ends_with('\r') => "\r\n",

@@ -27,7 +27,7 @@ pub(crate) enum TargetError {
     #[error("another program changed the file during each of {0} attempts")]
     Changed(usize),
     /// The harness is not installed.
-    #[error("the harness is not installed: there is no program `{program}` and no folder `{}`", .folder.display())]
+    #[error("the harness is not installed: there is no program `{program}` on `PATH` and no folder `{}`", .folder.display())]
     NotInstalled {
         /// The program.
         program: &'static str,

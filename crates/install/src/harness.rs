@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The key of our entry in every configuration.
 pub(crate) const SERVER_NAME: &str = "stickpin";
 
-/// A coding agent's program that reads skills or, from a configuration file, MCP servers.
+/// A coding agent's program that reads skills and may list MCP servers in a configuration file.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Harness {
     /// The name that commands accept.

@@ -16,12 +16,12 @@ use stickpin_tree::quote;
 
 /// The time limit of one command.
 const LIMIT: Duration = Duration::from_secs(30);
-/// The interval at which a running command is checked for its end.
+/// The interval between checks whether a command has ended.
 const INTERVAL: Duration = Duration::from_millis(10);
 /// The time limit for reading the output of an ended command, whose children may still hold the
 /// pipe.
 const OUTPUT_LIMIT: Duration = Duration::from_secs(1);
-/// The maximum length of an error message that is repeated, in bytes.
+/// The maximum number of bytes of a failed command's error output in our message.
 const MOST_OUTPUT: u64 = 4096;
 
 /// Adds or removes the user's entry by means of the harness's command.

@@ -1,4 +1,4 @@
-//! `manifest.json`: the record of what was written into each configuration.
+//! `manifest.json`: the record of what was written for each harness.
 
 use crate::disk::{self, Disk, PRIVATE};
 use crate::shape::{KnownServers, STATE_DIR_VARIABLE};
@@ -75,13 +75,13 @@ impl Manifest {
     /// Reads a manifest; a missing file counts as an empty one.
     ///
     /// # Errors
-    /// Returns `IO` if the file cannot be read.
+    /// Returns `IO` if the file cannot be read or parsed.
     pub(crate) fn read(disk: &dyn Disk, path: &Path) -> Result<Self> {
         let bytes = disk.read(path).map_err(|e| io_error("read", path, &e))?;
         let Some(bytes) = bytes else { return Ok(Self::default()) };
         serde_json::from_slice(&bytes).map_err(|e| {
             Error::new(ErrorCode::Io, format!("`{}` cannot be parsed: {e}", path.display()))
-                .hint("move the file away; entries with an absolute path are then kept as hand-edited")
+                .hint("move the file away; entries that start a program by its absolute path then count as edited by hand and are kept")
         })
     }
 

@@ -55,7 +55,7 @@ pub(crate) struct Outcome {
     pub(crate) status: Status,
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) shape_id: Option<&'static str>,
-    /// The entry that `--print` would write.
+    /// With `--print`, the entry that would be written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub(crate) entry: Option<Value>,
     pub(crate) message: String,

@@ -97,7 +97,7 @@ impl<'a> Run<'a> {
         self.audit.record(self.disk, event).map_err(|e| failed(&e))
     }
 
-    /// Appends the audit line of an outcome that changed nothing: preserved or failed.
+    /// Appends the audit line of a target that was preserved or failed.
     pub(crate) fn audit_unchanged(&self, outcome: &Outcome) {
         let action = match outcome.status {
             Status::Failed => Action::Failed,
@@ -109,7 +109,7 @@ impl<'a> Run<'a> {
         }
         let mut event = AuditEvent::new(outcome.harness, &outcome.path, outcome.target, action);
         event.detail = Some(outcome.message.clone());
-        // Nothing was changed; the outcome itself reports it.
+        // Without this line, the outcome still reports what happened.
         let _ = self.write_audit(&event);
     }
 }

@@ -21,7 +21,7 @@ const FILE: &str = "SKILL.md";
 /// SHA-256 digests of the skills of former versions, which may be replaced and removed.
 const FORMER: &[&str] = &[];
 
-/// The content of a skill folder under our name.
+/// What exists at the path of our skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
     Nothing,
@@ -90,7 +90,7 @@ pub(crate) fn refresh(run: &Run<'_>) -> Result<(), TargetError> {
 }
 
 const EDITED: &str = "the skill was edited; use `--replace` to replace it";
-const FOREIGN: &str = "something else has this name";
+const FOREIGN: &str = "something else is at this path";
 
 fn write(
     run: &mut Run<'_>,
@@ -198,7 +198,7 @@ fn inspect(run: &Run<'_>, path: &Path) -> Result<Found, TargetError> {
     folder(run, path)
 }
 
-/// Determines the content of a folder. A folder with other files counts as edited.
+/// Determines the content of a folder. A skill with other files beside it counts as edited.
 fn folder(run: &Run<'_>, path: &Path) -> Result<Found, TargetError> {
     let read = |e: &io::Error| TargetError::io("read", path, e);
     let Some(text) = run.disk.read(&path.join(FILE)).map_err(|e| read(&e))? else {
@@ -218,7 +218,8 @@ fn bundle(run: &Run<'_>) -> Result<Found, TargetError> {
     if path.exists() { folder(run, &path) } else { Ok(Found::Nothing) }
 }
 
-/// Writes the skill that links lead to, unless it was edited.
+/// Writes the skill that links lead to, unless it is current, or was edited and `replace` is false.
+/// Returns whether it was written.
 fn write_bundle(run: &Run<'_>, replace: bool) -> Result<bool, TargetError> {
     match bundle(run)? {
         Found::Copy { current: true } => Ok(false),

@@ -15,7 +15,7 @@ pub(crate) struct CleanupState {
     /// The version whose cleanup was completed last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cleanup_version: Option<String>,
-    /// The version whose skill is installed. Only commands of people refresh skills.
+    /// The version that last refreshed the installed skills. Only a person's command does so.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) skill_version: Option<String>,
     /// When a failed cleanup is tried again. Until then, commands skip it at no cost.
@@ -32,7 +32,7 @@ impl CleanupState {
         setup.folder().join("cleanup-state.json")
     }
 
-    /// Reads the file. Returns `None` if it is missing or cannot be parsed.
+    /// Reads the file. Returns `None` if it is missing, or cannot be read or parsed.
     pub(crate) fn read(disk: &dyn Disk, setup: &Setup) -> Option<Self> {
         serde_json::from_slice(&disk.read(&Self::path(setup)).ok()??).ok()
     }

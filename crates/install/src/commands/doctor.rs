@@ -20,7 +20,8 @@ use stickpin_kernel::{Effect, Response, Result, Show, Spec, Text};
 
 /// Check the MCP registration and the skill of every harness that is installed here.
 ///
-/// Changes nothing. Exits 1 when what `install` wrote is gone, outdated or cannot be read.
+/// Changes nothing. Exits 1 when what `install` wrote is gone, outdated or cannot be read, or when
+/// a skill was edited.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {}
@@ -76,13 +77,9 @@ fn check(manifest: &Manifest, outcome: &Outcome) -> Check {
         Status::AlreadyPresent => (true, format!("installed ({path})"), String::new()),
         Status::Added if was_installed => (false, format!("it was removed ({path})"), again),
         Status::Added | Status::AlreadyAbsent => (true, "not installed".to_owned(), String::new()),
-        Status::Updated | Status::Removed => (false, format!("it is outdated ({path})"), again),
-        Status::UpdateAvailable => (
-            false,
-            format!("it was edited, and a newer version is available ({path})"),
-            format!("{again} --replace"),
-        ),
-        Status::Preserved => (true, format!("it was edited by hand and is kept ({path})"), String::new()),
+        Status::Updated | Status::Removed => (false, format!("it is outdated or incomplete ({path})"), again),
+        Status::UpdateAvailable => (false, format!("it was edited ({path})"), format!("{again} --replace")),
+        Status::Preserved => (true, format!("kept: {} ({path})", outcome.message), String::new()),
         Status::Skipped => (true, "another harness provides it".to_owned(), String::new()),
         Status::Failed => (false, outcome.message.clone(), String::new()),
     };

@@ -124,7 +124,7 @@ fn plan(input: Map<String, Value>, call: &Call) -> Result<(Setup, InstallOptions
     Ok((setup(call)?, options))
 }
 
-/// Installs into the selected ones of these harnesses.
+/// Installs into those of these harnesses that the options select.
 pub(crate) fn install_into(
     disk: &dyn Disk,
     setup: &Setup,

@@ -31,7 +31,7 @@ impl Show for Report {
             }
         }
         if self.results.is_empty() {
-            text.line("no harness is installed here");
+            text.line("found no harness to install into");
         }
     }
 
@@ -41,7 +41,7 @@ impl Show for Report {
         (!failed.is_empty()).then(|| {
             let message =
                 format!("{} of {} targets failed: {}", failed.len(), self.results.len(), failed.join(", "));
-            Error::io(message).hint("fix the failures in the results, then run the command again")
+            Error::io(message).hint("fix the failures that the results list, then run the command again")
         })
     }
 }

@@ -84,7 +84,7 @@ impl<'a> Document<'a> {
         let parsed = parse_to_ast(text, &collect, &options)
             .map_err(|error| EditError::Unparsable(error.to_string()))?;
         let Some(ast::Value::Object(root)) = parsed.value else {
-            return Err(EditError::Unparsable("its top level is not an object".to_owned()));
+            return Err(EditError::Unparsable("its top level must be an object".to_owned()));
         };
         let first = root.properties.first().map(|property| property.start());
         let unit = first.map(|at| indentation(text, at)).filter(|unit| !unit.is_empty()).unwrap_or(UNIT);

@@ -58,7 +58,7 @@ fn current_version_reads_one_small_file() {
 fn failure_is_tried_again_some_minutes_later() {
     let machine = Machine::new();
     fs::write(machine.config(&CODEX), "a = ").expect("a file");
-    assert_eq!(first_run(&machine).as_deref(), Some("could not check the registration in codex"));
+    assert_eq!(first_run(&machine).as_deref(), Some("could not clean up the registration in codex"));
     assert_eq!(state(&machine)["cleanupVersion"], Value::Null);
     fs::write(machine.config(&CODEX), "a = 1").expect("a file");
     assert_eq!(first_run(&machine), None);
