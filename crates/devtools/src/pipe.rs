@@ -61,7 +61,7 @@ impl<R: AsyncRead + Unpin + Send + 'static> FrameReader for PipeReader<R> {
                 if self.buffer.is_empty() {
                     return Ok(None);
                 }
-                let text = "the browser exited in the middle of a message";
+                let text = "the browser closed the connection in the middle of a message";
                 return Err(io::Error::new(io::ErrorKind::UnexpectedEof, text));
             }
         }

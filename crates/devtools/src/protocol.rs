@@ -79,7 +79,8 @@ methods! {
     "Target.activateTarget" ActivateTarget { target_id: String } -> Done;
     /// Lists all targets.
     "Target.getTargets" GetTargets {} -> Targets;
-    /// Attaches to every new target before its scripts run.
+    /// Sets whether to attach to related targets, current and new. New ones can be paused before
+    /// their scripts run.
     "Target.setAutoAttach" SetAutoAttach { auto_attach: bool, wait_for_debugger_on_start: bool, flatten: bool, filter: Option<Vec<Value>> } -> Done;
     /// Resumes a target that waits for the debugger.
     "Runtime.runIfWaitingForDebugger" Resume {} -> Done;
@@ -166,7 +167,7 @@ methods! {
     /// Returns the accessibility tree node of a DOM node.
     "Accessibility.getPartialAXTree" GetPartialAxTree { object_id: String, fetch_relatives: bool } -> AxNodes;
 
-    /// Enables network events. The browser keeps no bodies.
+    /// Enables network events. With buffer sizes of 0, the browser keeps no bodies.
     "Network.enable" EnableNetwork { max_total_buffer_size: u32, max_resource_buffer_size: u32 } -> Done;
     /// Enables crash events.
     "Inspector.enable" EnableInspector {} -> Done;
@@ -281,7 +282,7 @@ values! {
 
     /// `Target.attachedToTarget`.
     AttachedToTarget { session_id: String, target_info: TargetInfo, waiting_for_debugger: bool }
-    /// A tab or an out-of-process frame.
+    /// A target, such as a tab, an out-of-process frame or a worker.
     TargetInfo { target_id: String, r#type: String, title: String, url: String, opener_id: Option<String>, parent_frame_id: Option<String> }
     /// `Target.detachedFromTarget`.
     DetachedFromTarget { session_id: String }

@@ -19,6 +19,6 @@ pub trait FrameWriter: Send + 'static {
     /// Writes frames in this order.
     ///
     /// # Errors
-    /// Returns an error when the browser closed the connection.
+    /// Returns an error when writing fails, as when the browser has closed the connection.
     fn write(&mut self, frames: Vec<Vec<u8>>) -> impl Future<Output = io::Result<()>> + Send;
 }
