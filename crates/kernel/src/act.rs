@@ -35,12 +35,12 @@ use tokio::time::Instant;
 /// The minimum time for which a failed guard is retried: enough for an app that is re-rendering.
 const GUARD_RETRY: Duration = Duration::from_millis(250);
 
-/// Brings a target into a state in which it can be acted on.
+/// Waits until a target can be acted on, and brings it into view if `reach` requires that.
 ///
 /// # Errors
 /// Returns `STALE_REF`, `REF_NOT_FOUND`, `ELEMENT_NOT_FOUND` or `AMBIGUOUS_MATCH` when the target
-/// does not resolve, `ELEMENT_DISABLED`, `ELEMENT_COVERED` or `ELEMENT_OFFSCREEN` when a guard
-/// fails, and errors from the device.
+/// does not resolve, `CONTEXT_CHANGED` when the context rule refuses it, `ELEMENT_DISABLED`,
+/// `ELEMENT_COVERED` or `ELEMENT_OFFSCREEN` when a guard fails, and errors from the device.
 pub(crate) async fn wait_actionable(
     cx: &mut Cx,
     target: &Target,
@@ -179,8 +179,8 @@ pub(crate) async fn relocate_pair(
         (second.handle, second.found) = (Some(here.handle), Some(b));
         return Ok(());
     }
-    Err(Error::element_not_found(format!("{} and {} keep moving", a.describe(), b.describe()))
-        .hint("run `stickpin wait stable`, then repeat the command"))
+    let message = format!("the app kept changing while {} and {} were located", a.describe(), b.describe());
+    Err(Error::element_not_found(message).hint("run `stickpin wait stable`, then repeat the command"))
 }
 
 /// Fails when a located element is disabled, unless the input is forced.

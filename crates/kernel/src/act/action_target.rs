@@ -8,7 +8,7 @@ use stickpin_tree::{Handle, NodeRef, States, Tree};
 /// What an action requires of its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Actionability {
-    /// The pointer is on the target and would hit it: hovers, drags.
+    /// The pointer is on the target and would hit it: hovers, drags, toggles.
     Pointer,
     /// The pointer would hit the target, or the device's own mechanism for plain presses reaches
     /// it.

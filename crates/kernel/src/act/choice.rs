@@ -307,8 +307,12 @@ async fn find_option(
                     &tree,
                     &many[..many.len().min(crate::observe::resolve::MAX_CANDIDATES)],
                 )?;
-                let message =
-                    format!("{} has {} options named {}", list.ready.description, many.len(), quote(option));
+                let message = format!(
+                    "{} has {} options that match {}",
+                    list.ready.description,
+                    many.len(),
+                    quote(option)
+                );
                 let e = Error::ambiguous_match(message);
                 return Err(crate::observe::resolve::add_candidates(e, "press one of:", &named, many.len()));
             }
@@ -440,7 +444,7 @@ fn says(text: &str, words: &str) -> bool {
         })
 }
 
-/// Returns whether a press on the node is expected to show options. `select` presses nothing else.
+/// Returns whether a press on the node is expected to show options. `select` opens no other nodes.
 fn opens_a_list(node: NodeRef<'_>) -> bool {
     matches!(node.role(), Role::Combobox | Role::ListBox)
         || node.states().intersects(States::HAS_POPUP | States::EXPANDABLE | States::EXPANDED)

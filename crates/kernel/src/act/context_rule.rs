@@ -28,7 +28,7 @@ const MAX_GUARDED_NODES: usize = 512;
 /// shown from then on.
 ///
 /// # Errors
-/// Returns `CONTEXT_CHANGED` if the session reports changes before it acts.
+/// Returns `CONTEXT_CHANGED` if the context changed and the session's policy is to refuse.
 pub(crate) fn check_context(
     cx: &mut Cx,
     found: &ResolvedTarget,
@@ -245,7 +245,7 @@ fn sentence(change: &ContextChange) -> String {
         },
         FactKind::Source => format!("a picture is now {now}"),
         FactKind::Options => "the options of a list changed".to_owned(),
-        FactKind::Checked => format!("a checkbox is now {}", change.after),
+        FactKind::Checked => format!("a checkbox or similar control is now {}", change.after),
         FactKind::Expanded => format!("the expanded element changed from {was} to {now}"),
         FactKind::Text | FactKind::Name | FactKind::Value | FactKind::Description | FactKind::Placeholder => {
             format!("{was} is now {now}")

@@ -152,9 +152,8 @@ pub(crate) async fn set_checked(
             format!("{}, which then disappeared; it may or may not be {word}", ready.description),
         ),
         ToggleState::Other => {
-            let still = if on { "not checked" } else { "checked" };
             return Err(Error::fill_mismatch(format!(
-                "{} is still {still} after it was pressed",
+                "{} did not become {word} after it was pressed",
                 ready.description
             ))
             .hint("the app may have refused the change; run `stickpin snapshot -i` to see its state")

@@ -56,12 +56,12 @@ pub(crate) async fn focused_element(cx: &mut Cx) -> Result<Option<FocusedElement
     Ok(Some(FocusedElement { description: words, takes_presses: by_keys && !innermost.is(States::EDITABLE) }))
 }
 
-/// Returns the focused element for typing `text`. If it is a button, waits briefly for the focus to
-/// move on.
+/// Returns the focused element for typing `text`. If typing could press that element, waits briefly
+/// for the focus to move on.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` when typing the text would press the focused element, and errors from the
-/// device.
+/// Returns `INVALID_ARGS` when typing the text would press the focused element, and the errors of
+/// [`focused_element`].
 pub(crate) async fn focus_for_text(cx: &mut Cx, text: &str) -> Result<Option<FocusedElement>> {
     let until = Instant::now() + FOCUS_RETURN_TIMEOUT;
     loop {

@@ -53,8 +53,8 @@ pub(crate) async fn locate_target(
     Ok(locate_and_judge(cx, target, found, None, opts).await?.0)
 }
 
-/// Pins a selector target to a ref, so that later steps act on this element or fail, whatever else
-/// the selector matches by then.
+/// Replaces a selector target with a ref, so that later steps act on this element or fail, whatever
+/// else the selector matches by then.
 ///
 /// # Errors
 /// Returns the errors of issuing a ref.

@@ -29,7 +29,7 @@ pub struct ActionOutput {
     pub did: Cow<'static, str>,
     /// The target: `@e3 button "Save"`.
     pub target: String,
-    /// The current value of the field.
+    /// The current value of the field, or the names of the files that it was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub value: Option<String>,
     /// The end of the value that the app appended and selected on its own.
@@ -75,7 +75,7 @@ pub(crate) fn record_opener(cx: &mut Cx, ready: &ActionTarget) -> Result<()> {
     Ok(())
 }
 
-/// Reads the current state of the target; `None` when it is gone.
+/// Reads the current state of the target; `None` when it is gone or is a point without an element.
 ///
 /// # Errors
 /// Returns errors from the device.

@@ -110,9 +110,14 @@ pub(crate) async fn resolve_point(
     if acts == still {
         return Ok(now);
     }
+    let words = |target: &ActionTarget| match target.handle {
+        Some(_) => target.description.clone(),
+        None => format!("nothing at {}", target.description),
+    };
     let changed = Error::stale_ref(format!(
-        "when the pointer arrived, {} had replaced {}",
-        now.description, first.description
+        "before the pointer arrived, there was {}; now there is {}",
+        words(&first),
+        words(&now)
     ));
     let changed =
         changed.hint("nothing was pressed; repeat the command to act on what is there now").details(
@@ -121,8 +126,8 @@ pub(crate) async fn resolve_point(
     veto(cx, opts, changed).map(|()| now)
 }
 
-/// Returns the screenshot that this client's points refer to: its last one, unless it has read
-/// another document since.
+/// Returns the screenshot that this client's points refer to: its last one, unless the client has
+/// read another document since.
 pub(crate) fn reference_screenshot(cx: &mut Cx) -> Result<Option<ClientScreenshot>> {
     let client = cx.client_id();
     let live = cx.open_session()?;
@@ -205,7 +210,8 @@ async fn read_point(
     let meaning = capture::meaning(cx, &located.tree, node.id())?;
     if let Some((id, mark)) = shown.clone() {
         let graded = cx.device()?.info().grade != IdentityGrade::None;
-        // Whether the element in the screenshot is at the point and has the same meaning.
+        // Whether the element in the screenshot still has its meaning; `None` if it is not at the
+        // point.
         let reads_same = {
             let within = located.tree.node(located.node);
             let records = cx.open_session()?.session.records(&located.tree);
@@ -329,7 +335,7 @@ fn acting(node: NodeRef<'_>) -> Option<NodeId> {
 /// Creates the error for a screenshot that shows something else at the point.
 fn moved_error(id: u32, x: f64, y: f64, was: &str, now: &str) -> Error {
     Error::stale_ref(format!("picture p{id} shows {was} at {x},{y}; {now}"))
-        .hint("run `stickpin screenshot` to see what is there now; use a ref instead of a point, or `--force` to press what is there")
+        .hint("run `stickpin screenshot` to see what is there now; use a ref instead of a point, or `--force` to act on what is there")
         .details(serde_json::json!({ "reason": "changed", "picture": format!("p{id}"), "was": was }))
 }
 

@@ -64,7 +64,7 @@ impl CommandDefinition {
     /// Deserializes an input into the struct that the definition was made from.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS`, which names the argument.
+    /// Returns `INVALID_ARGS` with the reason.
     pub fn read<T: DeserializeOwned>(&self, input: Map<String, Value>) -> Result<T> {
         self.check(&input)?;
         T::deserialize(Value::Object(input).into_deserializer()).map_err(|e| self.unreadable(&e))

@@ -1,4 +1,5 @@
-//! Atomic file writes: a file is complete or absent, even after a crash or with concurrent writers.
+//! Atomic file writes: no reader finds a partly written file, even after a crash or with concurrent
+//! writers.
 
 use rustix::fs::{self as fs_at, AtFlags, Mode, OFlags};
 use rustix::io::Errno;
@@ -47,10 +48,11 @@ pub(crate) fn write_from(
     let within = real.strip_prefix(&root).unwrap_or(&real);
     write_beneath(&root, within, fill).map_err(|e| match e {
         // A link or a file took the place of a folder after links were resolved.
-        Errno::LOOP | Errno::NOTDIR => {
-            Error::policy_denied(format!("`{}` changed while it was being written", path.display()))
-                .hint("check whether a link or a file replaced a folder in its path, then repeat the command")
-        }
+        Errno::LOOP | Errno::NOTDIR => Error::policy_denied(format!(
+            "a folder of `{}` was replaced while the file was being written",
+            path.display()
+        ))
+        .hint("check whether a link or a file replaced a folder in its path, then repeat the command"),
         e => io_error("write", path, &e.into()),
     })
 }

@@ -76,9 +76,12 @@ fn key_name(word: &str) -> Result<String> {
 
 fn unknown_word_error<'a>(what: &str, word: &str, known: impl Iterator<Item = &'a str>) -> Error {
     let near =
-        crate::api::schema::nearest(word, known).map(|n| format!("did you mean {n}? ")).unwrap_or_default();
-    Error::invalid_args(format!("{} is not a {what}", quote(word)))
-        .hint(format!("{near}a chord looks like Enter, a, Control+a or Shift+Tab"))
+        crate::api::schema::nearest(word, known).map(|n| format!("did you mean `{n}`? ")).unwrap_or_default();
+    let forms = match what {
+        "modifier" => "the modifiers are `Control`, `Shift`, `Alt` and `Meta`",
+        _ => "keys are written like `Enter`, `a`, `Control+a` or `Shift+Tab`",
+    };
+    Error::invalid_args(format!("{} is not a {what}", quote(word))).hint(format!("{near}{forms}"))
 }
 
 impl TryFrom<String> for HeldModifiers {

@@ -141,7 +141,7 @@ impl Caller {
             let home = self.home.as_deref().filter(|home| home.is_absolute());
             home.ok_or_else(|| {
                 let message = format!("{} needs a home directory, but none is known", quote(written));
-                Error::home_unavailable(message).hint("use an absolute path, or set HOME")
+                Error::home_unavailable(message).hint("use an absolute path, or set HOME to an absolute path")
             })
         };
         let path = match written.strip_prefix('~') {
@@ -151,8 +151,9 @@ impl Caller {
                 let message =
                     format!("{} names a user's home directory, which is not expanded", quote(written));
                 let name = escape(written, MAX_SHOWN_CHARS);
-                return Err(Error::path_tilde_user(message)
-                    .hint(format!("use `./{name}` for a literal file, or name the home directory in full")));
+                return Err(Error::path_tilde_user(message).hint(format!(
+                    "use `./{name}` for a file of that name, or write the home directory in full"
+                )));
             }
             None if written.is_empty() => {
                 return Err(Error::invalid_args("the path is empty")

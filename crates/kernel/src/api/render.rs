@@ -16,7 +16,7 @@ pub trait Show {
     /// Writes the output as text.
     fn show(&self, text: &mut Text);
 
-    /// Returns the exit status for a command that succeeded: 1 for a false `is`.
+    /// Returns the exit status for a command that succeeded, such as 1 for a false `is`.
     fn exit(&self) -> u8 {
         0
     }
@@ -150,7 +150,7 @@ pub(crate) fn json_name(value: &impl serde::Serialize) -> String {
     }
 }
 
-/// Returns a JSON value as bounded text for a sentence.
+/// Returns a JSON value as text for a sentence, truncated after 60 characters.
 pub(crate) fn json_excerpt(value: &Value) -> String {
     let text = value.to_string();
     match text.char_indices().nth(60) {

@@ -188,7 +188,7 @@ pub enum Detail {
     Full,
 }
 
-/// The response envelope for success and failure alike. Only dispatch builds it.
+/// The response envelope for success and failure alike.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Response {
@@ -206,7 +206,7 @@ pub struct Response {
     /// The typed output (`json`, `both`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<Value>,
-    /// The rendered output (`text`, `both`), or the message and hint of the error.
+    /// The rendered output (`text`, `both`), or the code, message and hint of the error.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub text: Option<String>,
     /// The error, if the command failed.
@@ -280,7 +280,7 @@ impl Response {
         }
         let output = self.output.take().unwrap_or_default();
         serde_json::from_value(output).map_err(|e| {
-            Error::internal(format!("the output of `{}` does not match its type", self.command))
+            Error::internal(format!("the output of `{}` does not have the expected type", self.command))
                 .caused_by(e)
                 .dispatched(Dispatched::Unknown)
         })
@@ -331,7 +331,8 @@ pub struct RefDetail {
     /// The current generation.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub current: Option<u64>,
-    /// The standing: `current`, `live`, `unproven`, `changed`, `gone`, `elsewhere`, `forgotten`.
+    /// The standing: `current`, `live`, `unproven`, `changed`, `gone`, `elsewhere`, `forgotten`, or
+    /// `never` for a ref that was not issued.
     pub standing: String,
     /// The meaning of the ref: `button "Delete" in row "Mail 1"`.
     pub meaning: String,

@@ -39,7 +39,7 @@ pub struct Field {
     pub is_secret_name: bool,
     /// Whether the argument only concerns this call, so that a recording omits it.
     pub unrecorded: bool,
-    /// Targets inside the items.
+    /// The targets inside the value or its items, if any.
     pub nested_targets: Option<NestedTargets>,
     /// The name of the value in help, in upper case.
     pub placeholder: String,
@@ -197,6 +197,9 @@ pub(crate) fn check(command: &str, fields: &[Field], input: &Map<String, Value>)
     let help = || format!("run `stickpin help {command}`");
     // Callers that send JSON may have no help command.
     let names = || {
+        if fields.is_empty() {
+            return help();
+        }
         let name = |f: &Field| if f.required { format!("{} (required)", f.name) } else { f.name.clone() };
         format!("{}; arguments: {}", help(), fields.iter().map(name).collect::<Vec<_>>().join(", "))
     };

@@ -92,7 +92,8 @@ pub(crate) fn hide_in_text(text: &mut String, secrets: &[Secret]) {
     hide_in(text, &forms(secrets));
 }
 
-/// Returns all encodings of the secrets, longest first, because one may be part of another.
+/// Returns the secrets in every encoding that is replaced, longest first, because one may be part
+/// of another.
 fn forms(secrets: &[Secret]) -> Vec<String> {
     let mut forms = Vec::new();
     for secret in secrets.iter().filter(|s| !s.0.is_empty()) {

@@ -13,7 +13,7 @@ pub(crate) fn check(name: &str) -> Result<()> {
     }
     let why = format!("{} is not a valid session name", stickpin_tree::quote(name));
     Err(Error::invalid_args(why).hint(format!(
-        "use at most {MAX_SESSION_NAME} characters from a-z, 0-9, `-`, `_` and single dots, starting with a letter or digit, such as login-2; reserved: {}",
+        "use at most {MAX_SESSION_NAME} characters from a-z, 0-9, `-`, `_` and single dots, starting with a letter or digit, such as `login-2`; these names are reserved: {}",
         RESERVED_SESSION_NAMES.join(", ")
     )))
 }

@@ -98,7 +98,7 @@ pub struct Follow {
     pub timeout: &'static str,
     /// The argument for the position after which to begin.
     pub after: &'static str,
-    /// The positions in several sessions after which to begin, as `NAME=SEQ`.
+    /// The argument for the positions in several sessions after which to begin, as `NAME=SEQ`.
     pub cursors: Option<&'static str>,
 }
 

@@ -51,8 +51,8 @@ pub struct Cx {
     pub(crate) slot: Option<Arc<SessionSlot>>,
     pub(crate) checkout: Option<Checkout>,
     pub(crate) envelope: Envelope,
-    /// Holds the token that is cancelled when the command's session closes, including one that it
-    /// opened.
+    /// Holds the token that is cancelled when the command's session closes, including a session
+    /// that the command opened.
     pub(crate) closing: watch::Sender<CancellationToken>,
     /// Whether input may have reached the device.
     pub(crate) dispatched: AtomicBool,
@@ -64,7 +64,7 @@ pub struct Cx {
     /// Ranges of refs that earlier steps of a batch issued. The caller knows them, whatever their
     /// pins say.
     pub(crate) batch_issued: Vec<(u32, u32)>,
-    /// Receives the id of the first command whose beginning is in the log.
+    /// Sends the id of the first command whose beginning is in the log.
     pub(crate) begun: Option<oneshot::Sender<CommandId>>,
 }
 
@@ -102,7 +102,7 @@ pub(crate) struct Envelope {
     /// Whether the pointer was moved. An element that it reaches may react.
     pub(crate) pointer_moved: bool,
     pub(crate) reference: Option<RefDetail>,
-    /// Refs that pin the selectors of this command: the matched elements are the intended ones.
+    /// Refs that replaced selectors of this command: the matched elements are the intended ones.
     pub(crate) pinned_selectors: Vec<Ref>,
     /// What the actions of this command replaced, for the receipt.
     pub(crate) effects: Vec<ContextChange>,
@@ -227,7 +227,7 @@ impl Cx {
     /// Returns the stored tree.
     ///
     /// # Errors
-    /// Returns `SESSION_NOT_FOUND` when nothing is open.
+    /// Returns `SESSION_NOT_FOUND` when nothing is open, and `INTERNAL` before the first capture.
     pub(crate) fn tree(&mut self) -> Result<Arc<Tree>> {
         let tree = self.open_session()?.session.tree().cloned();
         tree.ok_or_else(|| Error::internal("the session has no tree yet"))

@@ -52,6 +52,7 @@ pub trait Command: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'st
     }
 
     /// Runs the command. No operation on the device may be left half done: cancellation is a token
-    /// in `cx` that is checked between steps, and the future itself is not dropped.
+    /// in `cx` that is checked between steps. The future is dropped only if the command does not
+    /// end soon after it was cancelled.
     fn run(self, cx: &mut Cx) -> impl Future<Output = Result<Self::Output>> + Send;
 }

@@ -49,7 +49,7 @@ impl Entry {
     /// Parses an input once for all later uses.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS`, which names the argument.
+    /// Returns `INVALID_ARGS` with the reason.
     pub(crate) fn prepare(&self, input: Map<String, Value>, commands: &CommandTable) -> Result<Prepared> {
         self.check(&input)?;
         (self.parse)(input, commands).map_err(|e| self.unreadable(&e))

@@ -14,13 +14,13 @@ impl CommandTable {
         Self(entries.into_iter().collect())
     }
 
-    /// Returns the command with a name or alias.
+    /// Returns the command with this name or alias.
     #[must_use]
     pub fn find(&self, name: &str) -> Option<&'static Entry> {
         self.0.iter().copied().find(|e| e.spec.name == name || e.spec.aliases.contains(&name))
     }
 
-    /// Returns the command with a name or alias.
+    /// Returns the command with this name or alias.
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` with the most similar name.

@@ -138,7 +138,7 @@ async fn what_the_pointers_arrival_brings_to_a_point_is_not_pressed() {
     let (code, r) = b.fails("press", json!({ "target": "50,230" })).await;
     let error = r.error.unwrap();
     assert_eq!((code, error.dispatched), ("STALE_REF", Dispatched::No), "{error}");
-    assert!(error.message.contains("had replaced"), "{error}");
+    assert!(error.message.contains("; now there is "), "{error}");
     assert!(b.log().is_empty(), "{:?}", b.log());
     // A client that repeats the command means what is there now.
     b.ok("press", json!({ "target": "50,230" })).await;

@@ -112,7 +112,7 @@ fn path_leads_to_one_place_on_every_surface() {
             assert!(e.contains(told), "{surface:?} {path:?}: {e}");
         }
         let e = caller.shot(surface, "~u/x.png").expect_err("a user");
-        assert!(e.contains("use `./~u/x.png` for a literal file"), "{surface:?}: {e}");
+        assert!(e.contains("use `./~u/x.png` for a file of that name"), "{surface:?}: {e}");
     }
 }
 

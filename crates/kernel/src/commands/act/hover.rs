@@ -3,7 +3,7 @@
 use crate::commands::prelude::*;
 
 acting! {
-    /// Move the pointer onto an element, which shows tooltips and hover menus.
+    /// Move the pointer onto an element, to show tooltips and hover menus.
     pub struct Hover {
         /// Ref, selector, or `x,y` for the element at that point.
         #[schemars(extend("x-positional" = 0))]

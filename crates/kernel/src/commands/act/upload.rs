@@ -160,7 +160,7 @@ async fn choose_or_drop(
                 // The app asks for confirmation first; the upload can continue once the dialog is
                 // answered.
                 None if cx.device()?.dialog().is_some() => {
-                    return Ok((ready, ActionOutput::new("pressed; no file has been chosen yet", "")));
+                    return Ok((ready, ActionOutput::new("gave no files yet to", "")));
                 }
                 None => None,
             },
@@ -236,7 +236,7 @@ fn check_accepted(input: &FileInput, files: &[LocalFile], words: &str) -> Result
         return Err(match &input.one_by_one {
             Some(opts) => bad(format!("{words} accepts one file at a time, not {}", files.len())).hint(opts),
             None => bad(format!("{words} accepts one file, not {}", files.len()))
-                .hint("upload the files one at a time"),
+                .hint("name one file; each upload replaces the file of the input"),
         });
     }
     match files.iter().find(|f| !accepts(&input.accept, &f.path)) {
@@ -250,8 +250,8 @@ fn check_accepted(input: &FileInput, files: &[LocalFile], words: &str) -> Result
     }
 }
 
-/// Returns whether an `accept` value allows a file (HTML 4.10.5.1.17). A file with an unknown
-/// extension is not refused.
+/// Returns whether an `accept` value allows a file (HTML 4.10.5.1.17). A media type allows every
+/// file with an unknown extension.
 fn accepts(accept: &str, file: &Path) -> bool {
     let mut tokens =
         accept.split(',').map(|t| t.trim().to_ascii_lowercase()).filter(|t| !t.is_empty()).peekable();

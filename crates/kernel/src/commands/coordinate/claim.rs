@@ -12,23 +12,23 @@ use stickpin_session::turn::AgentId;
 /// The maximum wait for a turn.
 pub(super) const LONGEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
-/// The time that the command may take beyond its wait.
+/// The time that a command may take beyond its wait.
 pub(super) const ALLOWANCE: Duration = Duration::from_secs(15);
 
-/// The exit status while another agent has the turn.
+/// The exit status of a wait that ended without what it waited for.
 pub(super) const NOT_YET: u8 = 3;
 
 /// The exit status when the turn may be taken from its owner.
 const TAKEOVER: u8 = 4;
 
-/// The exit status of a closed session.
+/// The exit status when the session is closed.
 pub(super) const CLOSED: u8 = 11;
 
 /// Wait for the turn of the session, and hold it until you release it.
 ///
-/// Exits with 0 when it is your turn, 3 when the wait times out or an event for you arrives, and 4
-/// when the turn may be taken from an owner that is gone or silent. The daemon renews your turn;
-/// you need not keep a process running for it.
+/// Exits with 0 when it is your turn, 3 when the wait times out or an event for you arrives, 4 when
+/// the turn may be taken from an owner that is gone or silent, and 11 when the session is closed.
+/// The daemon renews your turn; you need not keep a process running for it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TurnWait {
@@ -60,7 +60,8 @@ pub struct TurnTry {
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct TurnTake {
-    /// Why, for the log and for the former owner. An agent must give a reason.
+    /// Why, for the log and for the former owner. Agents must give a reason or
+    /// `--operator-requested`.
     #[schemars(extend("x-placeholder" = "TEXT"))]
     pub reason: Option<String>,
     /// State that your operator asked you to take the turn, whoever holds it.

@@ -1,5 +1,5 @@
 //! `context read`, `context add`, `context clear`, `context tree`: the conversation of a console
-//! and its view of the app, for the console itself.
+//! and the outline that it shows, for the console itself.
 
 use crate::commands::prelude::*;
 use crate::commands::read::snapshot::{OutlineOutput, Snapshot};

@@ -167,7 +167,7 @@ impl Command for Events {
             return self.read_all(cx).await;
         }
         if !self.cursor.is_empty() {
-            return Err(Error::invalid_args("`cursor` works only with `all-sessions`")
+            return Err(Error::invalid_args("`--cursor` works only with `--all-sessions`")
                 .hint("use `--after SEQ` for one session"));
         }
         let (session, who) = authority::require(cx)?;
@@ -186,8 +186,10 @@ impl Events {
     /// Reads the feeds of all sessions that the caller is a member of.
     async fn read_all(self, cx: &mut Cx) -> Result<EventsOutput> {
         if self.after.is_some() {
-            return Err(Error::invalid_args("`after` works only with one session, not with `all-sessions`")
-                .hint("use `--cursor NAME=SEQ` for each session"));
+            return Err(Error::invalid_args(
+                "`--after` works only with one session, not with `--all-sessions`",
+            )
+            .hint("use `--cursor NAME=SEQ` for each session"));
         }
         let (coordinator, who) = authority::coordinator(cx)?;
         let cursors = cursors(&self.cursor)?;
@@ -228,7 +230,8 @@ impl Events {
     }
 }
 
-/// Finds a member in the first session that has it. Without one, the error is that of the first.
+/// Finds a member in the first session that has it. If none has it, returns the error of the first
+/// session.
 fn in_any<T>(sessions: &[Arc<SessionAuthority>], find: impl Fn(&SessionAuthority) -> Result<T>) -> Result<T> {
     let found = sessions.iter().find_map(|session| find(session).ok());
     found.map_or_else(|| find(&sessions[0]), Ok)
@@ -242,8 +245,8 @@ fn cursors(words: &[String]) -> Result<BTreeMap<String, u64>> {
     };
     let cursor = |word: &String| {
         read(word).ok_or_else(|| {
-            Error::invalid_args(format!("{} is not NAME=SEQ", quote_whole(word)))
-                .hint("write the name of a session, `=` and the number of a record: shop=41")
+            Error::invalid_args(format!("{} is not of the form NAME=SEQ", quote_whole(word)))
+                .hint("write the name of a session, `=` and the number of a record, such as `shop=41`")
         })
     };
     words.iter().map(cursor).collect()
