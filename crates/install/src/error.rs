@@ -8,7 +8,8 @@ use stickpin_kernel::Error;
 /// Why a target failed. The target is unchanged unless the variant states otherwise.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TargetError {
-    /// A file operation failed.
+    /// A file operation failed. If it was that of the audit or the manifest, the target may have
+    /// changed.
     #[error("{}", .0.message)]
     Io(Box<Error>),
     /// The configuration cannot be edited.

@@ -22,7 +22,8 @@ pub(crate) enum Actionability {
 /// A target that can be acted on now.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct ActionTarget {
-    /// The element; `None` for a bare point without a known element.
+    /// The element that the client meant; `None` for a point, unless the screenshot shows an
+    /// element there.
     pub(crate) found: Option<ResolvedTarget>,
     /// The handle for calls to the device.
     pub(crate) handle: Option<Handle>,

@@ -61,8 +61,8 @@ enum SelectionState {
 ///
 /// # Errors
 /// Returns the errors of resolving and of the guards. Also returns `ELEMENT_NOT_FOUND` with the
-/// available options, `AMBIGUOUS_MATCH` when several options have the same text, and
-/// `FILL_MISMATCH` when the list shows another choice afterwards.
+/// available options, `AMBIGUOUS_MATCH` when several options match, and `FILL_MISMATCH` when the
+/// list shows another choice afterwards.
 pub(crate) async fn choose(
     cx: &mut Cx,
     target: &Target,
@@ -263,7 +263,7 @@ async fn comes_to_show(
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` with the available options, and `AMBIGUOUS_MATCH` when several
-/// options have the same text.
+/// options match.
 async fn find_option(
     cx: &mut Cx,
     list: &mut SelectionList,

@@ -93,7 +93,7 @@ pub(crate) async fn set_field(
     }
 }
 
-/// Turns a checkbox, radio, switch or toggle on or off.
+/// Turns a checkbox, radio button, switch or toggle on or off.
 ///
 /// # Errors
 /// Returns the errors of resolving and of the guards, `INVALID_ARGS` when the control has no such

@@ -115,7 +115,7 @@ fn mismatch(ready: &ActionTarget, filled: &str, reads: &str, accepts: Option<&st
     let hint = match accepts {
         Some(accepts) => {
             format!(
-                "the field accepts {}; clear it with an empty `fill`, then enter the text with `type`",
+                "the field accepts {}; fill in such a value, or clear the field with an empty `fill` and use `type`",
                 escape(accepts, MAX_ACCEPTED_CHARS)
             )
         }

@@ -25,9 +25,9 @@ const EFFECT_TIMEOUT: Duration = Duration::from_millis(100);
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ActionOutput {
-    /// The verb in the past tense: `pressed`.
+    /// What was done: `pressed`.
     pub did: Cow<'static, str>,
-    /// The target: `@e3 button "Save"`.
+    /// The target in words: `@e3 button "Save"`.
     pub target: String,
     /// The current value of the field, or the names of the files that it was given.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -55,7 +55,7 @@ pub struct Text {
 }
 
 impl Text {
-    /// Returns an error as text: its message, then the hint.
+    /// Returns an error as text: its code and message, then the hint.
     #[must_use]
     pub fn of_error(e: &Error) -> String {
         let mut text = format!("{}: {}", e.code.name(), e.message);

@@ -111,7 +111,7 @@ pub(crate) fn selector_error(text: &str, e: &SelectorError) -> Error {
 
 /// The three forms of a target, for hints.
 pub(crate) const TARGET_FORMS: &str =
-    "a target is a ref (@e12), a selector (role=button text=\"Save\") or a point (120,48)";
+    "a target is a ref (`@e12`), a selector (`role=button text=\"Save\"`) or a point (`120,48`)";
 
 fn point(text: &str) -> Option<Target> {
     let (x, y) = text.split_once(',')?;

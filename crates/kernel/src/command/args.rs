@@ -86,7 +86,7 @@ pub(crate) fn typing_time(text: &str) -> Duration {
     TYPING_TIME_PER_CHAR * u32::try_from(text.chars().count()).unwrap_or(u32::MAX)
 }
 
-/// Options that all actions share.
+/// Options that most actions share.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ActionOptions {
     /// How long to wait for the target to become actionable.
@@ -135,19 +135,19 @@ impl ActionOptions {
     }
 }
 
-/// A command with the options that all actions share.
+/// A command with the options that most actions share.
 pub(crate) trait SharedOptions {
     /// Returns these options.
     fn action_options(&self) -> ActionOptions;
 }
 
-/// A command that acts on the app, with the options that all actions share.
+/// A command that acts on the app, with the options that most actions share.
 pub trait Acting: Command {
     /// Returns the options, to change them.
     fn options(&mut self) -> ActOptions<'_>;
 }
 
-/// The options that all actions share, borrowed from a command.
+/// The options that most actions share, borrowed from a command.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ActOptions<'c> {
@@ -165,7 +165,7 @@ pub struct ActOptions<'c> {
     pub receipt: &'c mut Option<Receipt>,
 }
 
-/// Declares a command that acts on the app: the struct gets the arguments that all actions share,
+/// Declares a command that acts on the app: the struct gets the arguments that most actions share,
 /// `new()` and `action_options()`.
 ///
 /// The command's own fields come first, so that help lists them first. A field with a default

@@ -4,7 +4,7 @@ use crate::act::fields;
 use crate::commands::prelude::*;
 
 acting! {
-    /// Turn on a checkbox, radio, switch or toggle. Does nothing if it is already on.
+    /// Turn on a checkbox, radio button, switch or toggle. Does nothing if it is already on.
     pub struct Check {
         /// Ref or selector.
         #[schemars(extend("x-positional" = 0))]

@@ -11,7 +11,7 @@ use stickpin_tree::{Handle, escape};
 const MAX_ACCEPT_CHARS: usize = 200;
 
 acting! {
-    /// Give files to the app: to a file input, to a file chooser, or dropped onto an element.
+    /// Give files to the app: to a file input or chooser, or by dropping them onto an element.
     ///
     /// The target may be the input, its label, an element with one file input in it, a button that
     /// opens a file chooser, or a drop zone. Does nothing if the input already holds these files.
