@@ -235,7 +235,7 @@ fn write_file(run: &Run<'_>, folder: &Path) -> Result<(), TargetError> {
 }
 
 fn link(run: &Run<'_>, path: &Path) -> Result<(), TargetError> {
-    let failed = |e: &io::Error| TargetError::io("link", path, e);
+    let failed = |e: &io::Error| TargetError::io("create the link", path, e);
     if let Some(folder) = path.parent() {
         disk::make_folder(folder, 0o755).map_err(|e| failed(&e))?;
     }
