@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-/// The replacement for a lone surrogate, as long as the escape that it replaces.
+/// The replacement for a lone surrogate. Has the length of the escape that it replaces.
 const REPLACED: &[u8; 6] = br"\ufffd";
 
 /// Returns the bytes of a frame as valid UTF-8 with lone surrogates replaced. Edits the frame in
@@ -16,7 +16,7 @@ pub(crate) fn to_valid_utf8(frame: &mut [u8]) -> Cow<'_, str> {
     String::from_utf8_lossy(frame)
 }
 
-/// Returns JSON text written by a page with lone surrogates replaced.
+/// Returns a page's JSON text with lone surrogates replaced.
 #[must_use]
 pub fn well_formed(json: &str) -> Cow<'_, str> {
     if lone_surrogates(json.as_bytes()).is_empty() {

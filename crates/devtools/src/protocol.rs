@@ -65,7 +65,7 @@ methods! {
     "Browser.getVersion" GetVersion {} -> Version;
     /// Closes the browser.
     "Browser.close" CloseBrowser {} -> Done;
-    /// Sets the download directory.
+    /// Sets the download directory, and whether downloads are allowed and reported.
     "Browser.setDownloadBehavior" SetDownloadBehavior { behavior: &'static str, download_path: String, events_enabled: bool } -> Done;
 
     /// Sets a permission for an origin, or for all origins when `origin` is `None`.
@@ -75,7 +75,7 @@ methods! {
     "Target.createTarget" CreateTarget { url: String, background: Option<bool> } -> Created;
     /// Closes a tab without asking its page.
     "Target.closeTarget" CloseTarget { target_id: String } -> Done;
-    /// Makes a tab the front one of its window.
+    /// Brings a tab to the front of its window.
     "Target.activateTarget" ActivateTarget { target_id: String } -> Done;
     /// Lists all targets.
     "Target.getTargets" GetTargets {} -> Targets;
@@ -126,7 +126,7 @@ methods! {
     /// Returns the sizes of the viewport and of the page.
     "Page.getLayoutMetrics" GetLayoutMetrics {} -> LayoutMetrics;
 
-    /// Enables events of execution contexts, console and exceptions.
+    /// Enables events about execution contexts, the console and exceptions.
     "Runtime.enable" EnableRuntime {} -> Done;
     /// Evaluates an expression in a context.
     "Runtime.evaluate" Evaluate { expression: String, unique_context_id: Option<String>, return_by_value: bool, await_promise: bool } -> Evaluated;
@@ -159,7 +159,7 @@ methods! {
     "DOM.resolveNode" ResolveInGroup { backend_node_id: i64, execution_context_id: i64, object_group: &'static str } -> Resolved;
     /// Returns a node as an object of the page's own world.
     "DOM.resolveNode" ResolveInPage { backend_node_id: i64 } -> Resolved;
-    /// Describes a node, shadow roots of every kind included.
+    /// Describes a node, including its shadow roots of every kind.
     "DOM.describeNode" DescribeNode { object_id: String, depth: i32 } -> Described;
     /// Returns the event listeners of a node and its descendants.
     "DOMDebugger.getEventListeners" GetEventListeners { object_id: String, depth: i32, pierce: bool } -> Listeners;
@@ -214,53 +214,53 @@ pub struct Clip {
 }
 
 values! {
-    /// The answer of `Browser.getVersion`.
+    /// The answer to `Browser.getVersion`.
     Version { product: String }
-    /// The answer of `Target.getTargets`.
+    /// The answer to `Target.getTargets`.
     Targets { target_infos: Vec<TargetInfo> }
     /// `Page.windowOpen`: a page requests a tab or window.
     WindowOpen { url: String }
-    /// The answer of `Target.createTarget`.
+    /// The answer to `Target.createTarget`.
     Created { target_id: String }
     /// A frame.
     FrameInfo { id: String, parent_id: Option<String>, loader_id: String, url: String, url_fragment: Option<String>, unreachable_url: Option<String> }
-    /// The answer of `Page.createIsolatedWorld`.
+    /// The answer to `Page.createIsolatedWorld`.
     WorldAnswer { execution_context_id: i64 }
-    /// The answer of `Page.navigate`.
+    /// The answer to `Page.navigate`.
     Navigated { loader_id: Option<String>, error_text: Option<String>, is_download: bool }
-    /// The answer of `Page.getNavigationHistory`.
+    /// The answer to `Page.getNavigationHistory`.
     History { current_index: usize, entries: Vec<HistoryEntry> }
     /// An entry of the navigation history.
     HistoryEntry { id: i64, url: String }
-    /// The answer of `Page.captureScreenshot`.
+    /// The answer to `Page.captureScreenshot`.
     Picture { data: String }
-    /// The answer of `Page.getLayoutMetrics`.
+    /// The answer to `Page.getLayoutMetrics`.
     LayoutMetrics { css_layout_viewport: LayoutViewport, css_content_size: Size }
     /// The layout viewport, in CSS pixels.
     LayoutViewport { page_x: f64, page_y: f64, client_width: f64, client_height: f64 }
     /// The size of the whole page, in CSS pixels.
     Size { x: f64, y: f64, width: f64, height: f64 }
-    /// The answer of `Runtime.evaluate` and `Runtime.callFunctionOn`.
+    /// The answer to `Runtime.evaluate` and `Runtime.callFunctionOn`.
     Evaluated { result: RemoteObject, exception_details: Option<ExceptionDetails> }
     /// A JavaScript value of the page.
     RemoteObject { r#type: String, unserializable_value: Option<String>, value: Option<Box<RawValue>>, object_id: Option<String>, description: Option<String> }
     /// A JavaScript exception of the page.
     ExceptionDetails { text: String, exception: Option<RemoteObject> }
-    /// The answer of `DOM.getFrameOwner`.
+    /// The answer to `DOM.getFrameOwner`.
     FrameOwner { backend_node_id: i64 }
-    /// The answer of `Runtime.getProperties`.
+    /// The answer to `Runtime.getProperties`.
     Properties { result: Vec<Property> }
     /// A property of an object.
     Property { name: String, value: Option<RemoteObject> }
-    /// The answer of `DOM.describeNode`.
+    /// The answer to `DOM.describeNode`.
     Described { node: NodeInfo }
     /// A DOM node.
     NodeInfo { backend_node_id: i64, shadow_roots: Vec<NodeInfo>, shadow_root_type: Option<String> }
-    /// The answer of `DOMDebugger.getEventListeners`.
+    /// The answer to `DOMDebugger.getEventListeners`.
     Listeners { listeners: Vec<Listener> }
     /// An event listener.
     Listener { r#type: String, backend_node_id: Option<i64> }
-    /// The answer of `Accessibility.getPartialAXTree`.
+    /// The answer to `Accessibility.getPartialAXTree`.
     AxNodes { nodes: Vec<AxNode> }
     /// A node of the accessibility tree.
     AxNode { ignored: bool, role: Option<AxValue>, name: Option<AxValue>, value: Option<AxValue>, properties: Vec<AxProperty> }
@@ -272,10 +272,10 @@ values! {
     AxPlain { value: Option<Value> }
     /// A property of an accessibility tree node.
     AxProperty { name: String, value: AxPlain }
-    /// The answer of `DOM.resolveNode`.
+    /// The answer to `DOM.resolveNode`.
     Resolved { object: RemoteObject }
 
-    /// The answer of `Performance.getMetrics`.
+    /// The answer to `Performance.getMetrics`.
     Metrics { metrics: Vec<Metric> }
     /// A counter or a time.
     Metric { name: String, value: f64 }
@@ -308,7 +308,7 @@ values! {
     ContextCreated { context: ExecutionContext }
     /// An execution context.
     ExecutionContext { id: i64, name: String, unique_id: String, aux_data: Option<ContextAux> }
-    /// The frame of an execution context.
+    /// The frame of an execution context, and whether the context is the default one of that frame.
     ContextAux { frame_id: String, is_default: bool }
     /// `Runtime.executionContextDestroyed`.
     ContextDestroyed { execution_context_unique_id: String }
