@@ -1,4 +1,5 @@
-//! `install-audit.jsonl`: what happened to each target that was changed, preserved or failed.
+//! `install-audit.jsonl`: what happened to each target that was changed or preserved, or
+//! that failed.
 
 use crate::disk::Disk;
 use crate::manifest::TargetKind;
@@ -87,7 +88,7 @@ pub(crate) struct Audit {
     pub(crate) path: PathBuf,
     pub(crate) run_id: String,
     pub(crate) reason: Reason,
-    /// The version whose cleanup ran last.
+    /// The version whose cleanup was completed last, if known.
     pub(crate) version_from: Option<String>,
     pub(crate) version_to: &'static str,
     pub(crate) clock: fn() -> Timestamp,

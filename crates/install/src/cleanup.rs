@@ -1,5 +1,5 @@
-//! Removes stale registrations: entries in a form that only former versions wrote, entries of a
-//! program that no longer exists, and duplicates of the shared skill.
+//! Removes stale registrations: entries in a form that only former versions wrote, entries whose
+//! program no longer exists, and duplicates of the shared skill.
 
 use crate::audit::Reason;
 use crate::decide::Intent;
@@ -18,8 +18,8 @@ use stickpin_kernel::Result;
 /// or failed.
 ///
 /// # Errors
-/// Returns `IO` or `STORAGE_FULL` if the folder of the installation cannot be used. A target that
-/// fails is part of the summary.
+/// Returns `IO` or `STORAGE_FULL` if the folder or the manifest of the installation cannot be used.
+/// A target that fails is part of the summary.
 pub fn cleanup(setup: &Setup, reason: Reason) -> Result<Option<String>> {
     let mut run = Run::begin(setup, &RealDisk, reason, false)?;
     Ok(complete(&mut run, HARNESSES, false))
@@ -31,7 +31,7 @@ pub fn cleanup(setup: &Setup, reason: Reason) -> Result<Option<String>> {
 /// failed.
 ///
 /// # Errors
-/// Returns `IO` or `STORAGE_FULL` if the folder of the installation cannot be used.
+/// Returns `IO` or `STORAGE_FULL` if the folder or the manifest of the installation cannot be used.
 pub fn first_run(setup: &Setup, is_person: bool) -> Result<Option<String>> {
     first_run_on(&RealDisk, setup, is_person)
 }

@@ -51,7 +51,7 @@ impl Name {
     }
 }
 
-/// Returns the machine of a caller.
+/// Returns the setup of the caller's machine.
 fn setup(call: &Call) -> Result<Setup> {
     let Some(home) = call.caller.home.clone() else {
         return Err(Error::io("cannot locate the configuration files: the home directory is unknown")

@@ -45,13 +45,13 @@ impl ConfigFile {
         self.content.as_deref().unwrap_or_default()
     }
 
-    /// Returns the content of an existing file.
+    /// Returns the content, or `None` if there is no file.
     pub(crate) fn content(&self) -> Option<&str> {
         self.content.as_deref()
     }
 
     /// Replaces the content. `announce` runs before the rename; if it fails, the file is unchanged.
-    /// Returns false, with the file unchanged, if another program changed it in the meantime.
+    /// Returns false, without replacing the file, if another program changed it in the meantime.
     pub(crate) fn replace(
         &self,
         disk: &dyn Disk,

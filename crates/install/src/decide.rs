@@ -93,7 +93,8 @@ impl Decision {
         }
     }
 
-    /// Returns the shape that is kept, written or removed.
+    /// Returns the shape of the entry that is kept, written or removed first, if it has a known
+    /// shape.
     pub(crate) fn shape(&self) -> Option<&'static str> {
         match self {
             Self::Keep(_, shape, _) => *shape,

@@ -56,8 +56,8 @@ impl Format {
         self.verify(bom, new, &expected, pointer)
     }
 
-    /// Removes the entry at `pointer`, which must exist. Its parent stays, even if it is then
-    /// empty.
+    /// Removes the entry at `pointer`, which must exist. The parent of the entry stays, even if it
+    /// is then empty, except for a parent in TOML that has no header of its own.
     pub(crate) fn remove(self, text: &str, pointer: &[&str]) -> Result<String, EditError> {
         let (bom, body) = split_bom(text);
         let new = match self {
@@ -123,7 +123,7 @@ fn prune(root: &Value, pointer: &[&str]) -> Value {
     pruned
 }
 
-/// Replaces byte ranges of the text, which must not overlap.
+/// Replaces byte ranges of the text. The ranges must not overlap.
 fn splice(text: &str, mut edits: Vec<(std::ops::Range<usize>, String)>) -> String {
     edits.sort_by_key(|(range, _)| range.start);
     let mut out = String::with_capacity(text.len() + edits.iter().map(|(_, new)| new.len()).sum::<usize>());

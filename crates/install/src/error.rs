@@ -8,8 +8,7 @@ use stickpin_kernel::Error;
 /// Why a target failed. The target is unchanged unless the variant states otherwise.
 #[derive(Debug, thiserror::Error)]
 pub(crate) enum TargetError {
-    /// A file operation failed. If it was that of the audit or the manifest, the target may have
-    /// changed.
+    /// A file operation failed, possibly after the target was changed.
     #[error("{}", .0.message)]
     Io(Box<Error>),
     /// The configuration cannot be edited.
@@ -47,7 +46,7 @@ pub(crate) enum TargetError {
 }
 
 impl TargetError {
-    /// Creates an error of a file operation.
+    /// Creates the error for a failed file operation.
     pub(crate) fn io(tried_to: &str, path: &Path, error: &io::Error) -> Self {
         Self::Io(Box::new(stickpin_kernel::io_error(tried_to, path, error)))
     }

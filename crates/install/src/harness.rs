@@ -50,8 +50,8 @@ pub(crate) struct Config {
     /// The possible positions of our entry. The first one whose condition holds is written; all are
     /// recognized.
     pub(crate) slots: &'static [Slot],
-    /// Whether the program itself writes the file while running, so that its own command must be
-    /// used.
+    /// Whether the harness itself writes the file while it runs, so that the harness's own command
+    /// makes the change if its program is found.
     pub(crate) managed: bool,
 }
 

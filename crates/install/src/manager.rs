@@ -16,7 +16,7 @@ use stickpin_tree::quote;
 
 /// The time limit of one command.
 const LIMIT: Duration = Duration::from_secs(30);
-/// The interval between checks whether a command has ended.
+/// The interval between checks of whether a command has ended.
 const INTERVAL: Duration = Duration::from_millis(10);
 /// The time limit for reading the output of an ended command, whose children may still hold the
 /// pipe.

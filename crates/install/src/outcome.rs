@@ -19,7 +19,7 @@ pub(crate) enum Status {
     Preserved,
     /// An edited skill was kept; `--replace` replaces it.
     UpdateAvailable,
-    /// Kept for another harness.
+    /// The shared skill was kept: another harness reads it, or it was not installed for this one.
     Skipped,
     Failed,
 }

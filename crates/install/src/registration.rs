@@ -114,7 +114,8 @@ fn change(
     Err(TargetError::Changed(ATTEMPTS))
 }
 
-/// Records the existing entry of a configuration.
+/// Records our entry in `root`, the current or the planned content of a configuration, unless it is
+/// already recorded. Does nothing in a dry run.
 fn remember(
     run: &mut Run<'_>,
     harness: &Harness,

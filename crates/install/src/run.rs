@@ -30,7 +30,8 @@ impl<'a> Run<'a> {
     /// nothing.
     ///
     /// # Errors
-    /// Returns `IO` or `STORAGE_FULL` if the folder of the installation cannot be used.
+    /// Returns `IO` or `STORAGE_FULL` if the folder or the manifest of the installation cannot be
+    /// used.
     pub(crate) fn begin(setup: &'a Setup, disk: &'a dyn Disk, reason: Reason, dry: bool) -> Result<Self> {
         if dry {
             return Self::new(setup, disk, reason, None);

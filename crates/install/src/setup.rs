@@ -42,7 +42,7 @@ impl Setup {
         self.folder().join("manifest.json")
     }
 
-    /// Returns the folder that links to the skill point to.
+    /// Returns the folder of the skill in the state directory, to which installed links point.
     pub(crate) fn bundle(&self) -> PathBuf {
         self.folder().join("skills/stickpin")
     }

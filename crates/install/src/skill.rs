@@ -27,7 +27,7 @@ enum Found {
     Nothing,
     /// A link to the skill in the state directory.
     Link,
-    /// An unedited copy, and whether it is of this version.
+    /// An unedited copy, and whether it is of this version; or an empty folder.
     Copy {
         current: bool,
     },
@@ -42,7 +42,7 @@ enum Found {
 pub(crate) struct SkillOptions {
     /// A link or a copy. By default, the existing mode, or a link.
     pub(crate) mode: Option<SkillMode>,
-    /// Whether to replace an edited skill.
+    /// Whether to replace an edited skill, or a link to something else.
     pub(crate) replace: bool,
 }
 

@@ -129,7 +129,7 @@ fn plan(input: Map<String, Value>, call: &Call) -> Result<(Setup, UninstallOptio
     Ok((setup(call)?, options))
 }
 
-/// Uninstalls from those of these harnesses that the options select, and cleans up in all of them.
+/// Uninstalls from those of `harnesses` that the options select, and cleans up in all `harnesses`.
 pub(crate) fn uninstall_from(
     disk: &dyn Disk,
     setup: &Setup,

@@ -194,7 +194,7 @@ fn is_comment(token: &TokenAndRange<'_>) -> bool {
     matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_))
 }
 
-/// Finds the member that a pointer ends with.
+/// Finds the member that the last key of a pointer names. Fails if it occurs more than once.
 fn position(parent: &Object<'_>, pointer: &[&str]) -> Result<Option<usize>, EditError> {
     let key = pointer.last().copied().unwrap_or_default();
     let mut found =
@@ -212,7 +212,7 @@ fn table<'b, 'a>(value: &'b ast::Value<'a>, pointer: &[&str]) -> Result<&'b Obje
     }
 }
 
-/// Returns the white space at the beginning of the line of a position.
+/// Returns the white space at the beginning of the line that contains a position.
 fn indentation(text: &str, at: usize) -> &str {
     let line = &text[text[..at].rfind('\n').map_or(0, |newline| newline + 1)..at];
     &line[..line.len() - line.trim_start().len()]
