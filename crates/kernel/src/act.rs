@@ -39,8 +39,10 @@ const GUARD_RETRY: Duration = Duration::from_millis(250);
 ///
 /// # Errors
 /// Returns `STALE_REF`, `REF_NOT_FOUND`, `ELEMENT_NOT_FOUND` or `AMBIGUOUS_MATCH` when the target
-/// does not resolve, `CONTEXT_CHANGED` when the context rule refuses it, `ELEMENT_DISABLED`,
-/// `ELEMENT_COVERED` or `ELEMENT_OFFSCREEN` when a guard fails, and errors from the device.
+/// does not resolve, `REPLAY_DIVERGENCE` when it is not what a script expects, and
+/// `CONTEXT_CHANGED` when the context rule refuses it. Returns `ELEMENT_DISABLED`,
+/// `ELEMENT_COVERED` or `ELEMENT_OFFSCREEN` when a guard fails, `UNSUPPORTED` when `--strict`
+/// requires a hit test that the device lacks, and errors from the device.
 pub(crate) async fn wait_actionable(
     cx: &mut Cx,
     target: &Target,
@@ -71,8 +73,8 @@ pub(crate) async fn wait_actionable(
     }
 }
 
-/// Locates a target, aims at it, and refuses it if it is disabled, covered, or no longer the
-/// element that the caller meant.
+/// Locates a target, aims at it, and refuses it if it is disabled, covered, off-screen, or no
+/// longer the element that the caller meant.
 async fn locate_aim_and_guard(
     cx: &mut Cx,
     target: &Target,

@@ -1,4 +1,5 @@
-//! The commands as types: one module each, with the struct of its arguments and its output.
+//! The commands as types. Each module has one command or a few related ones, with the structs of
+//! their arguments and outputs.
 //!
 //! [`Session::run`](crate::Session::run) runs any of them.
 

@@ -101,8 +101,8 @@ impl TargetState {
         }
     }
 
-    /// Returns whether the element is on; `None` if it has no such state. A mixed box is not on,
-    /// but not off either.
+    /// Returns whether the element is on; `None` if it has no such state. False also for a mixed
+    /// element, which [`Self::is_mixed`] tells apart.
     pub(crate) fn checked(&self) -> Option<bool> {
         let on = self.states.intersects(States::CHECKED | States::PRESSED);
         self.checkable.then(|| on && !self.states.contains(States::MIXED))

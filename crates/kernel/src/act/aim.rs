@@ -35,7 +35,7 @@ pub(super) async fn prepare(
 /// goes to whatever element is there.
 ///
 /// # Errors
-/// Returns the refusal, with a hint that names the caller's options.
+/// Returns the refusal, with a hint that names the caller's options, and errors from the device.
 pub(super) async fn override_refusal(
     cx: &mut Cx,
     refusal: Error,

@@ -41,7 +41,7 @@ struct SelectionList {
     /// the same name.
     target: Target,
     ready: ActionTarget,
-    /// Whether the list was pressed to show its options.
+    /// Whether the list was pressed, or text was filled into it, to show its options.
     opened: bool,
     /// The lists that existed before this one was opened; they belong to other elements.
     earlier_lists: Option<Vec<Handle>>,
@@ -60,9 +60,10 @@ enum SelectionState {
 /// Selects exactly the given options of a list.
 ///
 /// # Errors
-/// Returns the errors of resolving and of the guards. Also returns `ELEMENT_NOT_FOUND` with the
-/// available options, `AMBIGUOUS_MATCH` when several options match, and `FILL_MISMATCH` when the
-/// list shows another choice afterwards.
+/// Returns the errors of resolving and of the guards. Also returns `INVALID_ARGS` when the target
+/// is no list or does not accept so many options, `ELEMENT_NOT_FOUND` with the available options,
+/// `AMBIGUOUS_MATCH` when several options match, and `FILL_MISMATCH` when the list shows another
+/// choice afterwards.
 pub(crate) async fn choose(
     cx: &mut Cx,
     target: &Target,
@@ -262,8 +263,8 @@ async fn comes_to_show(
 /// Finds an option of a list that is not native, opening the list if necessary.
 ///
 /// # Errors
-/// Returns `ELEMENT_NOT_FOUND` with the available options, and `AMBIGUOUS_MATCH` when several
-/// options match.
+/// Returns `ELEMENT_NOT_FOUND` with the available options, `AMBIGUOUS_MATCH` when several options
+/// match, `INVALID_ARGS` when the target is no list, and the errors of opening the list.
 async fn find_option(
     cx: &mut Cx,
     list: &mut SelectionList,
@@ -384,7 +385,7 @@ fn filter_of(tree: &Tree, list: NodeId) -> Option<Handle> {
     tree.nodes().find(takes_text)?.address()
 }
 
-/// Returns the list box of a tree that shows exactly one.
+/// Returns the only visible list box of a tree; `None` if there are none or several.
 fn only_list(tree: &Tree) -> Option<NodeId> {
     let mut lists = tree.nodes().filter(|n| n.role() == Role::ListBox && !n.is(States::HIDDEN));
     let first = lists.next()?;

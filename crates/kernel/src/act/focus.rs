@@ -23,7 +23,8 @@ pub(crate) struct FocusedElement {
     takes_presses: bool,
 }
 
-/// Returns the focused element, or `None`. The element counts as the opener of the next popup.
+/// Returns the focused element, or `None` if no element has the focus. The element counts as the
+/// opener of the next popup.
 ///
 /// # Errors
 /// Returns `UNSUPPORTED` when the last action filled a field that did not take the focus, and

@@ -175,9 +175,10 @@ pub(crate) async fn press_target(
 
 /// Brings a target to where it can be acted on, and sends it one input.
 ///
-/// Retries only while the app has received none of the input: once if the device stopped the input
-/// on its way to another element, because the obstacle may have been moving, like a frame that
-/// scrolls into view, and a few times if the target was re-rendered after it was last judged.
+/// Retries only while the app has received none of the input. Retries once if the device stopped
+/// the input on its way to another element, because the obstacle may have been moving, like a frame
+/// that scrolls into view. Retries a few times if the target was re-rendered, or something around
+/// it changed, after it was last judged.
 ///
 /// # Errors
 /// Returns the errors of [`act::wait_actionable`](crate::act::wait_actionable), [`send_to_target`]
@@ -228,7 +229,9 @@ pub(crate) async fn aim_and_send_if(
 /// outcome unknown.
 ///
 /// # Errors
-/// Returns errors from the device, and `ELEMENT_COVERED` when another element received the input.
+/// Returns errors from the device, `ELEMENT_COVERED` when another element received the input or
+/// would have, `CONTEXT_CHANGED` when the context changed during the input, and `TIMEOUT` when the
+/// command was cancelled.
 pub(crate) async fn send_untargeted(cx: &mut Cx, action: &Action, words: &str) -> Result<InputOutcome> {
     Ok(deliver(cx, action, words, Ticket::default()).await?)
 }

@@ -37,7 +37,8 @@ impl CurrentElement {
 /// Locates and judges the element of a target, without checking whether it can be acted on.
 ///
 /// # Errors
-/// Returns the errors of resolving, and `INVALID_ARGS` for a point.
+/// Returns the errors of resolving, `REPLAY_DIVERGENCE` when the target is not what a script
+/// expects, `CONTEXT_CHANGED` when the context rule refuses it, and `INVALID_ARGS` for a point.
 pub(crate) async fn locate_target(
     cx: &mut Cx,
     target: &Target,

@@ -180,8 +180,8 @@ async fn settle_and_observe(
     Ok(acted)
 }
 
-/// Records what an action replaced around this client's refs, for the receipt. Returns whether it
-/// replaced anything.
+/// Records which of the facts that this client was shown were replaced by an action, for the
+/// receipt. Returns whether there are any.
 ///
 /// `seen` is the app after the action, if it was already read. For a partial device, it contains
 /// only the target and the window titles.

@@ -24,7 +24,7 @@ const MAX_HIT_TESTS: usize = 200;
 /// its appearance.
 const MAX_ADORNMENT: f64 = 0.25;
 
-/// What a press acts on: an element, or its text where elements have no identity.
+/// What a press acts on: an element, or its meaning in words where elements have no identity.
 #[derive(Debug, PartialEq)]
 enum PressReceiver {
     Element(Option<Handle>),
@@ -90,7 +90,8 @@ pub(crate) async fn screenshot_marks(
 ///
 /// # Errors
 /// Returns `STALE_REF` when the screenshot shows another element there or the pointer's arrival
-/// brought one, `ELEMENT_OFFSCREEN`, or `ELEMENT_DISABLED`.
+/// brought one, `ELEMENT_DISABLED`, `ELEMENT_NOT_FOUND` when the element vanished, and errors from
+/// the device.
 pub(crate) async fn resolve_point(
     cx: &mut Cx,
     x: f64,

@@ -12,8 +12,8 @@ use stickpin_device::{Error, Result, io_error, paths};
 /// Replaces a file atomically: writes a sibling file, syncs it and renames it. Creates the parent
 /// folder if it is missing. With `roots`, writes only inside one of these folders.
 ///
-/// The data is on disk when this returns. A device or a pipe (`/dev/stdout`, `/dev/null`) is
-/// written to and never replaced.
+/// The data is on disk when this returns. Without `roots`, a device or a pipe (`/dev/stdout`,
+/// `/dev/null`) is written to and never replaced.
 ///
 /// # Errors
 /// Returns `POLICY_DENIED` outside `roots`, `IO` or `STORAGE_FULL`. The old file is then unchanged,

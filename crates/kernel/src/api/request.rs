@@ -103,7 +103,8 @@ pub struct Caller {
     /// unless its server was started with `--allow-programs`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub installed_apps_only: bool,
-    /// The names of all secrets that the caller has, for error messages.
+    /// The names of all secrets that the caller has, for error messages. A client sends them only
+    /// with a command that names a secret.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub secret_names: Vec<String>,
     /// Secrets that commands may use by name and that no response shows (`fill --secret`). A client
@@ -298,7 +299,7 @@ impl Response {
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]
 pub struct RefsEnvelope {
-    /// The generation of the issued refs.
+    /// The generation of the issued or renewed refs.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub generation: Option<u64>,
     /// The base of a complete diff, which renews every ref of that generation that has not ended.

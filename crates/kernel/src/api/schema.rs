@@ -28,7 +28,8 @@ pub struct Field {
     pub is_free_text: bool,
     /// Whether a command line may read the value from standard input, with `--stdin`.
     pub reads_stdin: bool,
-    /// Whether the value is a path of the caller; see [`PathArg`](crate::PathArg).
+    /// Whether the value, or each of its items, is a path of the caller; see
+    /// [`PathArg`](crate::PathArg).
     pub is_path: bool,
     /// Whether the path is written instead of read.
     pub is_output_path: bool,

@@ -92,8 +92,8 @@ pub(crate) fn hide_in_text(text: &mut String, secrets: &[Secret]) {
     hide_in(text, &forms(secrets));
 }
 
-/// Returns the secrets in every encoding that is replaced, longest first, because one may be part
-/// of another.
+/// Returns the secrets in every encoding that is replaced, except percent-encoding, which [`alike`]
+/// recognizes. The longest come first, because one may be part of another.
 fn forms(secrets: &[Secret]) -> Vec<String> {
     let mut forms = Vec::new();
     for secret in secrets.iter().filter(|s| !s.0.is_empty()) {
@@ -168,7 +168,8 @@ fn alike(text: &str, from: usize, form: &str) -> (usize, usize) {
     (matched, at)
 }
 
-/// Returns the length of the percent-encoded form of `c` at the start of a text.
+/// Returns the length of the percent-encoded form of `c` at the start of a text, or `None` if the
+/// text does not start with it.
 fn percent_encoded_len(text: &str, c: char) -> Option<usize> {
     let mut buffer = [0; 4];
     let bytes = c.encode_utf8(&mut buffer).as_bytes();

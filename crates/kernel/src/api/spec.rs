@@ -31,7 +31,8 @@ pub struct Spec {
     /// Whether the command changes something other than the app: a file of the caller that no
     /// argument names, or the turns, members, records and limits of sessions.
     pub writes: bool,
-    /// Whether a recording includes the command. Commands about the session itself are excluded.
+    /// Whether a recording may include the command. Most commands about the session itself are
+    /// excluded.
     pub recorded: bool,
     /// Whether the session log records the command. A command that is not logged leaves no trace
     /// for other callers either: notices of the app stay for the next command.

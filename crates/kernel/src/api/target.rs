@@ -29,8 +29,8 @@ pub enum Target {
     },
 }
 
-/// A ref with its pin. Only `resolve` reads the pin. Formatting omits it; serializing keeps it, so
-/// that a request states which tree its ref came from.
+/// A ref with its pin, if it has one. Only `resolve` reads the pin. Formatting omits it;
+/// serializing keeps it, so that a request states which tree its ref came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RefTarget {
     id: Ref,

@@ -124,8 +124,8 @@ impl ActionOptions {
     /// Returns how long the whole action may take: `deadline` plus the waits that the caller
     /// requested.
     ///
-    /// With a timeout from the caller, the bound is these waits plus an allowance and `more`, which
-    /// covers additional work such as typing.
+    /// With a timeout from the caller, the command must respond within these waits plus an
+    /// allowance and `more`, which covers additional work such as typing.
     pub(crate) fn time_limits(self, deadline: Duration, more: Duration) -> TimeLimits {
         let waits = self.timeout + self.settle.unwrap_or_default();
         TimeLimits {

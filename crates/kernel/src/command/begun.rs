@@ -61,8 +61,9 @@ impl Redactor for CommandRedactor {
 }
 
 impl CommandDefinition {
-    /// Summarizes a call as `key="value", key=value`, in at most 80 characters. Text that the
-    /// command may type is masked, because the field may turn out to hide it.
+    /// Summarizes a call as `key="value", key=value`, in at most 80 characters and the number of
+    /// omitted arguments. Text that the command may type is masked, because the field may turn out
+    /// to hide it.
     #[must_use]
     pub fn summarize(&self, input: &Map<String, Value>) -> String {
         let typed = self.fields().iter().filter(|field| field.is_free_text || field.nested_targets.is_some());

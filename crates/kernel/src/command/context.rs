@@ -61,8 +61,7 @@ pub struct Cx {
     /// Whether a wait has paused since it last yielded to other waits, and is therefore about to
     /// check.
     pub(crate) checked_since_yield: bool,
-    /// Ranges of refs that earlier steps of a batch issued. The caller knows them, whatever their
-    /// pins say.
+    /// Ranges of refs that earlier steps of a batch issued. The pins of these refs are ignored.
     pub(crate) batch_issued: Vec<(u32, u32)>,
     /// Sends the id of the first command whose beginning is in the log.
     pub(crate) begun: Option<oneshot::Sender<CommandId>>,

@@ -46,8 +46,8 @@ pub struct AnsweredDialog {
     pub accepted: bool,
 }
 
-/// The properties that the `alert` commands share. A dialog blocks the command that caused it, so
-/// the answer must not queue behind that command.
+/// The properties that the `alert` commands share. While a dialog is pending, most other commands
+/// are refused, so the answer must not queue behind them.
 const ALERT: Spec =
     Spec { lane: Lane::Ahead, despite_dialog: true, needs: &[Capability::Dialogs], ..Spec::SESSION };
 

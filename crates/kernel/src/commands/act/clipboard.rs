@@ -3,7 +3,7 @@
 use crate::commands::prelude::*;
 use crate::commands::read::get::ValueOutput;
 
-/// The maximum size of a text in bytes.
+/// The maximum size of a text that is written, in bytes.
 const MAX_BYTES: usize = 1 << 20;
 
 /// Print the text on the clipboard that the app's own Copy and Paste use.

@@ -202,8 +202,8 @@ fn drop_outcome(
     Ok((ready, ActionOutput { value: Some(names(files)), ..ActionOutput::new("dropped", "") }))
 }
 
-/// Closes a chooser that does not accept the files, and returns the error, which also says what
-/// happened to the chooser.
+/// Closes a chooser that does not accept the files, and returns the error. If the device shows a
+/// window for the chooser, the error also says whether that window is still open.
 async fn close_refused_chooser(cx: &mut Cx, chooser: Handle, e: Error) -> Result<Error> {
     let under_way = cx.begin_operation();
     let closed = facets::files(cx.device()?, NEED)?.close_chooser(chooser).await;
@@ -251,7 +251,7 @@ fn check_accepted(input: &FileInput, files: &[LocalFile], words: &str) -> Result
 }
 
 /// Returns whether an `accept` value allows a file (HTML 4.10.5.1.17). A media type allows every
-/// file with an unknown extension.
+/// file with an unknown extension, and an unknown media type allows every file.
 fn accepts(accept: &str, file: &Path) -> bool {
     let mut tokens =
         accept.split(',').map(|t| t.trim().to_ascii_lowercase()).filter(|t| !t.is_empty()).peekable();

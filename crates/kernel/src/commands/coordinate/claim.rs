@@ -9,7 +9,7 @@ use stickpin_coordinator::{
 use stickpin_session::agent::EnvAge;
 use stickpin_session::turn::AgentId;
 
-/// The maximum wait for a turn.
+/// The maximum duration of a wait without a given timeout.
 pub(super) const LONGEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 
 /// The time that a command may take beyond its wait.
@@ -70,7 +70,7 @@ pub struct TurnTake {
     pub turn: Option<u64>,
 }
 
-/// Who has the turn.
+/// The answer to `turn wait`, `turn try` and `turn take`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnOutput {

@@ -78,7 +78,7 @@ pub struct ContextTreeOutput {
 #[serde(transparent)]
 pub struct ContextReadOutput(pub ContextPage);
 
-/// A change of a conversation.
+/// A change to a conversation.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextChanged {

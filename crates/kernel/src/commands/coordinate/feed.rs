@@ -116,7 +116,7 @@ pub enum FeedStatus {
     Ok,
     /// The wait timed out.
     NotYet,
-    /// The session is closed.
+    /// The wait ended without events, because the session is closed.
     Closed,
 }
 
@@ -134,7 +134,8 @@ pub struct EventsOutput {
     /// The last record that was examined in each session, with `allSessions`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub cursors: BTreeMap<String, u64>,
-    /// Whether the session is closed, so that nothing follows in this lifetime.
+    /// Whether the session is closed (with `allSessions`, whether all are), so that nothing follows
+    /// in this lifetime.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
 }
