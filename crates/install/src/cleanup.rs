@@ -25,8 +25,8 @@ pub fn cleanup(setup: &Setup, reason: Reason) -> Result<Option<String>> {
     Ok(complete(&mut run, HARNESSES, false))
 }
 
-/// Cleans up if this version has not done so yet; otherwise only reads one small file. A person's
-/// first command with each version also refreshes installed skills. Does nothing while another run
+/// Cleans up if this version has not done so yet. A person's first command with each version also
+/// refreshes installed skills. Otherwise only reads one small file. Does nothing while another run
 /// is in progress, or soon after a failed cleanup. Returns a summary if something was removed or
 /// failed.
 ///

@@ -71,7 +71,8 @@ pub struct Cx {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReceiptLine {
     pub(crate) text: String,
-    /// Whether the line reports an error of the app: a console error or a failed request.
+    /// Whether the line reports an error of the app: a console error, or a failed request or
+    /// download.
     pub(crate) is_error: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Commands for several agents in one session: turns, messages and notes.
+//! Commands for several agents in one session: members, turns, events, messages and notes.
 
 pub mod claim;
 pub mod context;

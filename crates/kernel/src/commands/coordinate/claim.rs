@@ -83,7 +83,8 @@ pub struct TurnOutput {
     /// The generation of the stored tree, for a caller that holds the turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refs_generation: Option<u64>,
-    /// The events after the given record that are meant for the caller, oldest first.
+    /// The events that concern the caller, oldest first: those after the given record, by default
+    /// those that it has not read yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
 }
