@@ -48,7 +48,7 @@ pub(crate) fn capture(
     let mut nodes = vec![None; dom.nodes.len()];
     let mut depths = vec![0; dom.nodes.len()];
     let mut at = 0;
-    let internal = |e| Error::internal(format!("sim:{} produced no tree: {e}", sim.app.name));
+    let internal = |e| Error::internal(format!("sim:{} did not produce a valid tree: {e}", sim.app.name));
     while at < dom.nodes.len() {
         let node = &dom.nodes[at];
         let hidden = node.style.hidden || node.style.inert;

@@ -161,7 +161,7 @@ impl Device for SimDevice {
         let mut watch = self.guards.take(&sim, &self.addresses, action);
         let done = self.deliver(&mut sim, action, &mut watch);
         if let Some(why) = &sim.end_reason {
-            let lost = Error::backend_lost(why.clone()).hint("open it again");
+            let lost = Error::backend_lost(why.clone()).hint("run `stickpin open sim:APP` to open it again");
             return Err(lost.dispatched(Dispatched::Unknown));
         }
         done
@@ -242,7 +242,7 @@ impl Device for SimDevice {
 
     async fn close(&mut self) -> Result<()> {
         let mut sim = self.shared.lock();
-        sim.end_reason.get_or_insert_with(|| format!("sim:{} was closed", self.info.label));
+        sim.end_reason.get_or_insert_with(|| format!("{} was closed", self.info.label));
         match sim.input_log.failed.take() {
             None => Ok(()),
             Some(e) => Err(Error::io(format!("the log of {} is incomplete: {e}", self.info.label))),

@@ -163,7 +163,7 @@ impl Provider for SimProvider {
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
         let request = request.read_options::<SimOptions>()?;
         let options = Options::parse(&request.what)
-            .map_err(|e| Error::invalid_args(e).hint("for example: `stickpin open sim:shop`"))?;
+            .map_err(|e| Error::invalid_args(e).hint("run, for example, `stickpin open sim:shop`"))?;
         options.check_reachable(request.file_roots.as_deref())?;
         let app = library::load(&options.app)?;
         let truth = InputLog::to_file(options.log.as_deref())

@@ -70,6 +70,9 @@ fn markup(dom: &Dom, at: usize, out: &mut String) {
 /// Returns the options of a list, for a hint.
 pub(crate) fn options(dom: &Dom, at: usize) -> String {
     let options = dom.nodes[at..dom.nodes[at].end].iter().filter(|n| n.role == Role::Option);
-    let names: Vec<String> = options.take(12).map(|n| quote(&n.name)).collect();
-    format!("choose one of: {}", names.join(", "))
+    let names: Vec<String> = options.clone().take(12).map(|n| quote(&n.name)).collect();
+    match options.count().saturating_sub(names.len()) {
+        0 => format!("choose one of: {}", names.join(", ")),
+        more => format!("choose one of: {} and {more} more", names.join(", ")),
+    }
 }

@@ -50,7 +50,9 @@ impl SharedApp {
         let sim = self.lock();
         match &sim.end_reason {
             None => Ok(sim),
-            Some(why) => Err(Error::backend_lost(why.clone()).hint("open it again")),
+            Some(why) => {
+                Err(Error::backend_lost(why.clone()).hint("run `stickpin open sim:APP` to open it again"))
+            }
         }
     }
 

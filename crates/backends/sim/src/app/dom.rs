@@ -57,7 +57,8 @@ pub(crate) struct Node {
     pub(crate) states: States,
     pub(crate) attrs: Vec<(Attr, String)>,
     pub(crate) style: Style,
-    /// The line of the view, for handlers. `None` for text leaves and generated nodes.
+    /// The view line that produced the node and contains its handlers. `None` for text leaves and
+    /// generated nodes.
     pub(crate) element: Option<Arc<Element>>,
     pub(crate) env: Env,
     pub(crate) mark: String,

@@ -8,7 +8,7 @@
 //! if(name == '', complain, load(400, send))
 //! ```
 
-use super::lex::{Lexer, Token};
+use super::lex::{Lexer, Token, position};
 use super::value::Value;
 use std::sync::Arc;
 
@@ -280,7 +280,7 @@ impl Expr {
             Token::Word("true") => Ok(Self::Value(Value::Bool(true))),
             Token::Word("false") => Ok(Self::Value(Value::Bool(false))),
             Token::Word(name) => Self::name(lexer, name),
-            _ => Err(format!("an expression is missing before `{before}`")),
+            _ => Err(format!("an expression is missing {}", position(before))),
         }
     }
 
@@ -310,7 +310,7 @@ impl Expr {
         }
         match parameters.next() {
             Some(parameter) if !parameter.ends_with(['?', '*']) => {
-                Err(format!("`{name}` does not take {} arguments", args.len()))
+                Err(format!("`{name}` needs more arguments"))
             }
             _ => Ok(Self::Call(function, args)),
         }

@@ -77,7 +77,7 @@ impl<'s> Lexer<'s> {
 
     /// Consumes this operator or word, or reports the token in its place.
     pub(crate) fn expect(&mut self, what: &str) -> Result<(), String> {
-        if self.take(what)? { Ok(()) } else { Err(format!("`{what}` is missing before `{}`", self.rest)) }
+        if self.take(what)? { Ok(()) } else { Err(format!("`{what}` is missing {}", position(self.rest))) }
     }
 
     /// Consumes a name.
@@ -85,7 +85,7 @@ impl<'s> Lexer<'s> {
         let before = self.rest;
         match self.next()? {
             Token::Word(w) => Ok(w),
-            _ => Err(format!("a name is missing before `{before}`")),
+            _ => Err(format!("a name is missing {}", position(before))),
         }
     }
 
@@ -93,6 +93,11 @@ impl<'s> Lexer<'s> {
     pub(crate) fn end(&self) -> Result<(), String> {
         if self.rest.is_empty() { Ok(()) } else { Err(format!("unexpected `{}`", self.rest)) }
     }
+}
+
+/// Describes the position before the unread rest of a source.
+pub(crate) fn position(rest: &str) -> String {
+    if rest.is_empty() { "at the end".to_owned() } else { format!("before `{rest}`") }
 }
 
 /// Returns the inside of the quoted text at the start of `s`. Quotes inside `{...}` do not end it.

@@ -75,9 +75,10 @@ impl TryFrom<&toml::Value> for Value {
             toml::Value::String(s) => Ok(Self::text(s)),
             toml::Value::Integer(n) => Ok(Self::Int(*n)),
             toml::Value::Boolean(b) => Ok(Self::Bool(*b)),
-            other => {
-                Err(format!("a {} is not a value: write text, a whole number or a boolean", other.type_str()))
-            }
+            other => Err(format!(
+                "the type `{}` is not supported: write text, a whole number or a boolean",
+                other.type_str()
+            )),
         }
     }
 }

@@ -41,7 +41,7 @@ pub(super) fn navigate_to(device: &mut SimDevice, to: &Navigation) -> Result<boo
         Navigation::To(path) if path.starts_with(['/', '?', '#']) => path,
         Navigation::To(what) => {
             return Err(Error::invalid_args(format!("{what} is not an address of a sim device"))
-                .hint("use sim:APP, sim:APP/PATH, or /PATH in the open app"));
+                .hint("use `sim:APP`, `sim:APP/PATH`, or `/PATH` in the open app"));
         }
         Navigation::Back => return Ok(navigator.history(HistoryStep::Back)?),
         Navigation::Forward => return Ok(navigator.history(HistoryStep::Forward)?),
@@ -60,7 +60,7 @@ fn switch(device: &mut SimDevice, what: &str) -> Result<()> {
         return Err(Error::invalid_args(format!(
             "{what}: `grade`, `rest`, `clock`, `log` and `fault` cannot be changed while the app runs"
         ))
-        .hint("close it first, or open it with `--relaunch`"));
+        .hint("close it first with `stickpin close`, or open it with `--relaunch`"));
     }
     options.check_reachable(device.file_roots.as_deref())?;
     let mut sim = device.shared.running_app()?;
