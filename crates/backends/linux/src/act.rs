@@ -96,7 +96,8 @@ pub(crate) async fn perform(
 /// be used instead: for example, because no action of the element has the effect of a press.
 ///
 /// # Errors
-/// Returns `ELEMENT_NOT_FOUND` or `BACKEND_LOST`.
+/// Returns `ELEMENT_NOT_FOUND` or `BACKEND_LOST`, or `UNSUPPORTED` if the app answers with an error,
+/// although the action may have taken effect.
 pub(crate) async fn press(
     device: &mut LinuxDevice,
     target: Handle,
@@ -142,8 +143,9 @@ pub(crate) async fn press(
 async fn fill(act: &Act<'_>, target: Handle, text: &str) -> Result<InputOutcome> {
     let (app, object) = (&act.device.app, act.device.view().object(target)?);
     if object.role == n::TERMINAL {
-        return Err(Error::invalid_args("the content of a terminal cannot be replaced")
-            .hint("run `stickpin type TEXT` to type into it, then `stickpin key Enter`"));
+        return Err(Error::invalid_args("the content of a terminal cannot be replaced").hint(
+            "run `stickpin type --into @REF TEXT` to type into the terminal, then `stickpin key Enter`",
+        ));
     }
     let number = text.trim().parse::<f64>().ok().filter(|n| n.is_finite());
     let hides = object.role == n::PASSWORD;
@@ -181,7 +183,7 @@ async fn fill(act: &Act<'_>, target: Handle, text: &str) -> Result<InputOutcome>
 /// Sets the text of a field. Returns whether the app accepted it.
 pub(crate) async fn set_text(app: &App, object: &Object, text: &str) -> Result<bool> {
     let call = Call::new(&object.path, EDITABLE, "SetTextContents").with((on_the_wire(text),));
-    // If the app is busy with the order, the content of the field decides.
+    // If the app is busy with the order, it counts as accepted; the content of the field decides.
     ask::send_order(app, &call).await
 }
 

@@ -25,7 +25,7 @@ use stickpin_device::{Aim, AimOptions, Error, Geometry, HitResult, Result, eleme
 use stickpin_tree::{Handle, Rect};
 use stickpin_x11desk::{Window, window_manager, windows};
 
-/// The number of times that an element is followed if it moves away when the pointer arrives.
+/// The maximum number of attempts for an element that moves away when the pointer arrives.
 const MAX_FOLLOWS: usize = 4;
 
 /// Timeout for an element that has not appeared yet while the app keeps signaling, and the silence
@@ -254,8 +254,8 @@ impl Geometry for LinuxDevice {
         if x11.run(move |d| window_manager::resize(d, &window, width, height)).await? {
             return Ok(());
         }
-        Err(Error::unsupported(format!("the window of {} cannot be resized", self.app.app_name()))
-            .hint("run `stickpin screenshot` to see its size"))
+        let message = format!("the window of {} cannot be resized to {width}x{height}", self.app.app_name());
+        Err(Error::unsupported(message).hint("run `stickpin screenshot` to see its size"))
     }
 }
 

@@ -68,7 +68,7 @@ pub(crate) struct LinuxDevice {
     pub(crate) activated: Option<(String, Instant)>,
     /// The time and position of the last press of the pointer.
     pub(crate) last_press: Option<LastPress>,
-    /// Windows on the screen, if the app is known not to list all of its windows.
+    /// The app's windows on the screen, if it is known not to list all of them.
     pub(crate) unlisted: Vec<u32>,
     /// Whether the process is known to work constantly without signaling anything.
     pub(crate) always_busy: bool,
@@ -84,7 +84,7 @@ pub(crate) struct LinuxDevice {
 
 impl LinuxDevice {
     /// Creates a device for the app of a process. `what` is the address that was opened; `None` if
-    /// the app shares its display with others.
+    /// the device reads one of several apps, as in a desktop session.
     pub(crate) fn new(
         desktop: AccessibilityBus,
         link: Link,
@@ -155,7 +155,7 @@ pub(crate) fn is_foreign(handle: Handle) -> bool {
     handle.scope == FOREIGN
 }
 
-/// The scope of the handles of such choosers. No element has this scope.
+/// The scope of handles that denote choosers of other processes. No element has this scope.
 pub(crate) const FOREIGN: u64 = u32::MAX as u64;
 
 /// A borrowed app and its last capture.

@@ -15,7 +15,7 @@ pub(crate) const DEPTH: usize = 120;
 /// The maximum number of children that are read from one object.
 pub(crate) const CHILDREN: usize = 2_000;
 
-/// The maximum number of characters of a text in a capture; `get text` reads the rest.
+/// The maximum number of characters of a text in a capture; `get text` reads the whole text.
 pub(crate) const TEXT: i32 = 8_192;
 
 /// The maximum size of all texts of a capture, in bytes; beyond that, the capture is truncated.

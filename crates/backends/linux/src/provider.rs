@@ -124,19 +124,24 @@ impl LinuxProvider {
             return Ok(app.clone());
         }
         if !found.is_empty() {
-            let all: Vec<String> =
-                found.iter().filter_map(|app| Some(format!("{PREFIX}{}", app.pid?))).collect();
-            return Err(Error::ambiguous_match(format!("several apps are named {}", quote(name))).hint(
-                format!("run `stickpin open --attach linux:PID`, where linux:PID is {}", all.join(" or ")),
-            ));
+            let attach = |app: &&RegisteredApp| {
+                let app = app.pid.map_or_else(|| app.bus.clone(), |pid| pid.to_string());
+                format!("`stickpin open --attach {PREFIX}{app}`")
+            };
+            let all: Vec<String> = found.iter().map(attach).collect();
+            return Err(Error::ambiguous_match(format!("several apps are named {}", quote(name)))
+                .hint(format!("run {}", all.join(" or "))));
         }
         Err(match find_running(name).map(|(pid, program)| (pid, quote(&program))) {
             Some((pid, program)) => Error::device_not_found(format!(
                 "process {pid} ({program}) is running, but is not on the accessibility bus"
             ))
             .hint(UNHEARD),
-            None => Error::device_not_found(format!("no running app is named {}", quote(name)))
-                .hint("run `stickpin devices` to list the running apps, or omit `--attach` to start the app"),
+            None => Error::device_not_found(format!(
+                "no running app has the name or process id {}",
+                quote(name)
+            ))
+            .hint("run `stickpin devices` to list the running apps, or omit `--attach` to start the app"),
         })
     }
 }

@@ -136,7 +136,16 @@ impl Screen {
             return self.none(to);
         }
         Error::element_offscreen(format!("stickpin cannot {to}: the app has no visible window"))
-            .hint("run `stickpin snapshot -i`")
+            .hint("run `stickpin snapshot -i` to see what is open")
+    }
+
+    /// Returns the error for an element without a position, such as one in a Wayland window.
+    pub(crate) fn unplaced(&self, to: &str) -> Error {
+        if self.wayland || self.has_unknown_process {
+            return self.none(to);
+        }
+        Error::element_offscreen(format!("stickpin cannot {to}: the element has no position on the screen"))
+            .hint("run `stickpin snapshot -i` to see what is there now")
     }
 
     /// Makes a window visible to a person, restoring it if that does not disturb anyone.
@@ -145,10 +154,16 @@ impl Screen {
     /// Returns `ELEMENT_OFFSCREEN` when it is minimized or on another workspace of a shared
     /// display.
     pub(crate) async fn check_visible(&self, window: &Window) -> Result<()> {
-        let what = match window.visibility {
+        let (what, hint) = match window.visibility {
             Visibility::Shown => return Ok(()),
-            Visibility::Minimised => "minimized",
-            Visibility::Elsewhere => "on another workspace",
+            Visibility::Minimised => (
+                "minimized",
+                "restore the window first, or open the app with `--private`, where stickpin restores it",
+            ),
+            Visibility::Elsewhere => (
+                "on another workspace",
+                "move the window to the current workspace first, or open the app with `--private`, where stickpin shows it",
+            ),
         };
         if self.own {
             let x11 = self.x11("restore a window").await?;
@@ -157,8 +172,8 @@ impl Screen {
                 return Ok(());
             }
         }
-        Err(Error::element_offscreen(format!("{} is {what}", window.describe()))
-            .hint("restore the window first, or open the app with `--private`, where stickpin restores it"))
+        let hint = if self.own { "run `stickpin snapshot -i` to see what is open" } else { hint };
+        Err(Error::element_offscreen(format!("{} is {what}", window.describe())).hint(hint))
     }
 
     /// Ends what was started for the session.

@@ -11,8 +11,8 @@ use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
 use stickpin_tree::Handle;
 use stickpin_x11desk::{focus, pings};
 
-/// Gives the window of an element the keyboard focus, as a press in it would, unless that would
-/// take the focus from a person. Returns once the app has noticed.
+/// Gives the window of an element the keyboard focus, as a press in that window would, unless that
+/// would take the focus from a person. Returns once the app has noticed.
 pub(crate) async fn take_keyboard(view: AppView<'_>, target: Handle) -> Result<()> {
     let (Some(at), own) = (view.index(target), view.app.screen.own) else { return Ok(()) };
     let Some(sight) = WindowStack::of(view.app).await? else { return Ok(()) };
@@ -53,8 +53,8 @@ pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> R
         return Ok(());
     }
     Err(refusal.unwrap_or_else(|| {
-        Error::unsupported("the element did not take the keyboard focus")
-            .hint("run `stickpin snapshot -i` to see what the press opened")
+        Error::unsupported(format!("{} did not take the keyboard focus", object.describe()))
+            .hint("run `stickpin snapshot -i` to see what the press changed")
     }))
 }
 

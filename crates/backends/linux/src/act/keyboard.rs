@@ -28,7 +28,7 @@ const SILENT_CHANGES: u32 = 2;
 
 pub(crate) fn no_key(key: &str) -> Error {
     Error::invalid_args(format!("there is no key {}", quote(key)))
-        .hint("use a KeyboardEvent.key name, such as Enter, Tab, F5 or a")
+        .hint("use a `KeyboardEvent.key` name, such as `Enter`, `Tab`, `F5` or `a`")
 }
 
 /// Returns the error for an app that takes too long to read its keys.
@@ -64,7 +64,7 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
     Ok((sight.x11, id))
 }
 
-/// Returns the window of an element that is typed into, unless it is a pop-up.
+/// Returns the window of an element that is typed into; `None` if the window is unknown or a pop-up.
 ///
 /// # Errors
 /// Returns a refusal if something else would receive the keys.
@@ -191,11 +191,16 @@ pub(crate) async fn wait_until_keys_handled(app: &App) {
     }
 }
 
-/// Returns the error for keys that would go to this other window.
+/// Returns the error for keys that would go to `other`, another window.
 pub(crate) async fn foreign_focus_error(app: &App, other: Window, x11: &X11) -> Result<Error> {
     let what = window::covering_window(app, other, x11).await?;
-    Ok(Error::element_covered(format!("{what} keeps the keyboard focus"))
-        .hint("run `stickpin snapshot -i` to see what is open, or open the app with `--private`, where no other app can take the keyboard focus"))
+    let hint = match app.screen.own {
+        true => "run `stickpin snapshot -i` to see what is open",
+        false => {
+            "run `stickpin snapshot -i` to see what is open, or open the app with `--private`, where no other app can take the keyboard focus"
+        }
+    };
+    Ok(Error::element_covered(format!("{what} keeps the keyboard focus")).hint(hint))
 }
 
 /// Sends one chord.
@@ -307,8 +312,8 @@ pub(crate) async fn fill_by_keys(act: &mut Act<'_>, target: Handle, text: &str) 
 
 #[async_trait]
 impl Popups for LinuxDevice {
-    /// Closes a menu or list of the app that grabs the pointer. While it is open, keys reach
-    /// nothing else.
+    /// Closes the app's menu or list that grabs the pointer. While it is open, keys reach nothing
+    /// else.
     async fn close_popup(&mut self, _opener: Handle, _older: &[Handle]) -> Result<bool> {
         lifecycle::alive(&self.app).await?;
         if is_folded(&self.app).await? {

@@ -53,8 +53,8 @@ pub(crate) async fn press_group_box(
     Ok(performed)
 }
 
-/// Adds a notice that an accessibility action, which may have different effects, was used instead
-/// of a press.
+/// Adds a notice if the accessibility action, used instead of a press, toggles the element without
+/// running its click handler.
 pub(crate) fn note_toggle(app: &App, object: &Object, action: &str, why: &str) {
     if app.profile().turns_without_click && is_toggle(action) {
         let what = format!(

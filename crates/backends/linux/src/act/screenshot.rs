@@ -9,7 +9,7 @@ use stickpin_device::{
 use stickpin_tree::Rect;
 use stickpin_x11desk::{Window, X11};
 
-/// Returns the area of a window and the pop-ups of its process, which may extend beyond its edge.
+/// Returns the area of a window and the pop-ups of its process, which may extend beyond the window.
 fn area_with_popups(window: &Window, windows: &[Window]) -> Option<Rect> {
     let popups = windows.iter().filter(|w| w.popup && w.pid == window.pid).map(|w| w.area);
     std::iter::once(window.area_with_decoration()).chain(popups).reduce(Rect::union)

@@ -27,7 +27,7 @@ const NAMED: usize = 12;
 /// A list and its options at the time when it was read.
 struct OptionList {
     object: Object,
-    /// The parent of the options: the list, or the only child of a combo box.
+    /// The parent of the options: the object itself, or the list or menu inside a combo box.
     holder: String,
     offered: Vec<ListOption>,
     /// The options that were chosen at that time; `None` if unknown.
@@ -51,7 +51,7 @@ struct Choice {
     path: String,
     /// The last known index of the option.
     at: usize,
-    /// Whether another option had that index in the meantime.
+    /// Whether options have moved since then, so that another option may have had that index.
     moved: bool,
 }
 
@@ -63,15 +63,19 @@ impl OptionList {
         match (found.next(), found.next()) {
             (Some(found), None) => Ok(Some(found)),
             (Some(_), Some(_)) => {
-                let message = format!("several options are named {}", quote(label));
+                let message = format!("several options match {}", quote(label));
                 Err(Error::ambiguous_match(message))
             }
             (None, _) if self.offered.iter().all(|offered| offered.reads.is_empty()) => Ok(None),
             (None, _) => {
-                let named = self.offered.iter().filter_map(|offered| offered.reads.first());
-                let some: Vec<String> = named.take(NAMED).map(|name| quote(name)).collect();
+                let named: Vec<_> = self.offered.iter().filter_map(|offered| offered.reads.first()).collect();
+                let some: Vec<String> = named.iter().take(NAMED).map(|name| quote(name)).collect();
                 let message = format!("there is no option {}", quote(label));
-                Err(Error::element_not_found(message).hint(format!("choose one of: {}", some.join(", "))))
+                let hint = match named.len().saturating_sub(NAMED) {
+                    0 => format!("choose one of: {}", some.join(", ")),
+                    more => format!("choose one of: {} and {more} more", some.join(", ")),
+                };
+                Err(Error::element_not_found(message).hint(hint))
             }
         }
     }
@@ -195,8 +199,8 @@ async fn place_of(view: AppView<'_>, list: &OptionList, path: &str) -> Result<Op
     Ok(now.iter().position(|child| child == path))
 }
 
-/// Returns whether the app reports that exactly these options are chosen. False if they keep
-/// moving, because the result is then unknown.
+/// Returns whether the app reports that all these options are chosen. False if they keep moving,
+/// because the result is then unknown.
 async fn are_chosen(app: &App, list: &OptionList, chosen: &mut [Choice]) -> Result<bool> {
     for _ in 0..MAX_ROUNDS {
         let mut calls = vec![children(&list.holder)];

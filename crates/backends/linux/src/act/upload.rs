@@ -34,11 +34,11 @@ const SILENT: Duration = Duration::from_millis(600);
 /// Timeout for a window to appear on the screen.
 const SHOWN: Duration = Duration::from_secs(2);
 
-/// The number of times that a path is given to a chooser that does not accept it.
+/// The maximum number of times that a path is given to a chooser that does not accept it.
 const TRIES: usize = 4;
 
-/// The number of times that Escape is sent to a chooser: the first may only close the list below
-/// its field.
+/// The maximum number of times that Escape is sent to a chooser: the first may only close the list
+/// below its field.
 const ESCAPES: usize = 3;
 
 /// The hint for a chooser without a field for paths.
@@ -52,7 +52,7 @@ const ONE_BY_ONE: &str = "its path field accepts one file: run `stickpin upload 
 
 #[async_trait]
 impl Files for LinuxDevice {
-    /// Returns the file chooser that a handle stands for: its window, or its field for paths.
+    /// Returns the file chooser whose window, or a field in it, has this handle.
     async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
         if is_foreign(handle) {
             let foreign = self.foreign.as_ref().filter(|foreign| foreign.handle == handle);
@@ -238,8 +238,8 @@ async fn type_path(device: &mut LinuxDevice, chooser: &Chooser, field: &Object, 
     Ok(())
 }
 
-/// Activates a field by its own action, as Enter does. Returns false if the field has none. GTK 4
-/// reports success without doing anything.
+/// Activates a field by its own action, as Enter does. Returns false if that does not activate it.
+/// The action of GTK 4 is not used: it reports success without doing anything.
 async fn activate(app: &App, field: &Object) -> Result<bool> {
     if !field.has(Interfaces::ACTION) || app.profile().fields_activate_nothing {
         return Ok(false);
@@ -316,7 +316,7 @@ fn field_of(last: &LastCapture, top: &str) -> Option<Object> {
     path_field(&last.picture, last.at(top)?).map(|field| last.picture[field].clone())
 }
 
-/// Reads the app until `look` finds something; `None` once the app has been silent.
+/// Reads the app until `look` finds something; `None` after a silence, a timeout or a cancellation.
 async fn until_shown<T>(
     act: &mut Act<'_>,
     mut look: impl FnMut(&LastCapture) -> Option<T>,

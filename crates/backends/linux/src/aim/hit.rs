@@ -39,8 +39,7 @@ impl Unresolved {
             Self::Failed(error) => error,
             Self::Unknown(why) => {
                 let message = format!("cannot determine what an input at {target} would hit: {why}");
-                Error::element_covered(message)
-                    .hint("two attempts failed: run `stickpin snapshot -i` to see what is there now")
+                Error::element_covered(message).hint("run `stickpin snapshot -i` to see what is there now")
             }
         }
     }

@@ -72,7 +72,7 @@ fn held_by(AppView { app, last }: AppView<'_>, popup: Option<usize>) -> HitResul
     HitResult::PopupGrab { by: handles.first().copied(), what }
 }
 
-/// Returns a modal popover of GTK 3 in the window of an object that the object is not in.
+/// Returns a modal GTK 3 popover that is in the same window as an object but does not contain it.
 fn modal_panel(picture: &ObjectTree, at: usize) -> Option<usize> {
     if !picture.profile().popovers_are_panels {
         return None;
@@ -96,7 +96,7 @@ pub(super) fn of_the_open_bar(picture: &ObjectTree, at: usize) -> bool {
     bar.zip(open).is_some_and(|(bar, open)| chain(picture, open).contains(&bar))
 }
 
-/// Returns an open pop-up that an object is not in. For an object in a pop-up, only pop-ups opened
+/// Returns an open pop-up that does not contain an object. For an object in a pop-up, only pop-ups opened
 /// from there count; menus do not block the entries that opened them.
 fn open_beside(picture: &ObjectTree, at: Option<usize>) -> Option<usize> {
     let above = at.map(|at| chain(picture, at)).unwrap_or_default();

@@ -11,7 +11,7 @@ use stickpin_tree::{Handle, Rect};
 /// - The actions of Qt's menu entries leave the menu open, which then receives all keys.
 /// - Qt's `Toggle` action changes a check box or tool button without emitting `clicked` or
 ///   `triggered`, to which most apps respond.
-/// - An action of a GTK 3 app that is reached over the bus alone: if the action shows a dialog from
+/// - An action of a GTK 3 app that is reached only over the bus: if the action shows a dialog from
 ///   inside, the app locks up at the next key (`bus/orders.rs`).
 pub(crate) fn presses_by_action(AppView { app, last }: AppView<'_>, at: usize) -> bool {
     let (object, profile) = (&last[at], app.profile());

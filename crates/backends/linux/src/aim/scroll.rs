@@ -29,7 +29,10 @@ pub(crate) async fn scroll(
         Some(target) => position::visible_part(view, target).await?,
         None => window::active_window(view.app).await?.map(|(_, window)| window.content()),
     };
-    let Some(area) = area else { return Err(view.app.screen.unseen("scroll")) };
+    let Some(area) = area else {
+        let screen = &view.app.screen;
+        return Err(if target.is_some() { screen.unplaced("scroll") } else { screen.unseen("scroll") });
+    };
     let (mut right, mut down, mut moved) = (notches(dx), notches(dy), false);
     loop {
         let turn = match wheel::wheel_at(view, target, area, (right != 0, down != 0)).await {

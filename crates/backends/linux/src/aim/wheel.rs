@@ -12,7 +12,7 @@ use stickpin_tree::{Handle, Rect};
 /// Candidate positions as fractions of the width and height of an area, best first.
 const PARTS: [f64; 9] = [0.5, 0.25, 0.75, 0.125, 0.875, 0.0625, 0.9375, 0.02, 0.98];
 
-/// The maximum number of points for which the app is queried.
+/// The maximum number of steady points, and of other points, for which the app is queried.
 const ASKED: usize = 4;
 
 /// A point at which the wheel is turned.
@@ -49,7 +49,7 @@ pub(crate) async fn wheel_at(
     let places = ask::extents_of(view.app, &view.last.paths(&takers)).await?.into_iter().flatten();
     let places: Vec<Rect> = places.map(|place| place.translate(placed.offset)).collect();
     let free = free_points(area, &places, along);
-    let Some(&first) = free.first() else { return Err(no_point_error(&words)) };
+    let Some(&first) = free.first() else { return Err(no_point_error(&words, container.is_some())) };
     let window = window::window_of(view, at, &sight.windows).await?;
     let Some(window) = window.filter(|_| container.is_some()) else { return Ok(first) };
     let (offset, asked) = (placed.offset, !window.popup);
@@ -62,15 +62,19 @@ pub(crate) async fn wheel_at(
             other => covered = covered.or(other.refusal(&words)),
         }
     }
-    Err(covered.unwrap_or_else(|| no_point_error(&words)))
+    Err(covered.unwrap_or_else(|| no_point_error(&words, true)))
 }
 
-fn no_point_error(words: &str) -> Error {
-    let message =
-        format!("{words} was not scrolled: at every point, the wheel would change a number or a choice");
-    Error::element_covered(message).hint(
-        "omit `--in` to scroll the window, or run `stickpin key PageDown` to scroll the focused element",
-    )
+fn no_point_error(words: &str, container: bool) -> Error {
+    let (effect, hint) = match container {
+        true => (
+            "change a number or a choice, or scroll an inner container",
+            "omit `--in` to scroll the window, or run `stickpin key PageDown` to scroll the focused element",
+        ),
+        false => ("change a number or a choice", "run `stickpin key PageDown` to scroll the focused element"),
+    };
+    Error::element_covered(format!("{words} was not scrolled: at every point, the wheel would {effect}"))
+        .hint(hint)
 }
 
 /// Returns points of an area, its center first.

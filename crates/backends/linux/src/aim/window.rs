@@ -103,8 +103,8 @@ pub(super) fn pending_dialog(view: AppView<'_>, at: usize, windows: &[Window]) -
     Some(format!("the dialog {}, which is just opening", quote(name)))
 }
 
-/// Returns the name of a modal window of the app that is not among these windows; `None` if the
-/// object's own window (`top`) is modal.
+/// Returns the name of a modal window of the app that is not among these windows; `None` also if
+/// `top`, the window that is aimed at, is modal itself.
 fn pending_dialog_name<'p>(picture: &'p ObjectTree, top: usize, shown: &[&Window]) -> Option<&'p str> {
     // A modal window may have others below it.
     if picture[top].is(states::MODAL) {
@@ -183,8 +183,8 @@ pub(super) async fn is_elsewhere(view: AppView<'_>, at: usize, taken: &Window, x
     Ok(window_of(view, at, &windows).await?.is_some_and(|window| window.id != taken.id))
 }
 
-/// Returns the windows on the screen and the window of the app that has the focus, otherwise its
-/// topmost one.
+/// Returns the windows on the screen and the app's active window, otherwise the topmost of its
+/// windows.
 pub(crate) async fn active_window(app: &App) -> Result<Option<(WindowStack, Window)>> {
     let Some(sight) = WindowStack::of(app).await? else { return Ok(None) };
     let pid = app.info.pid;

@@ -17,7 +17,7 @@ const CAPTURE_TIMEOUT: Duration = Duration::from_secs(10);
 /// Reads the app and builds its tree. Returns the previous `Arc` if the tree is equal.
 ///
 /// # Errors
-/// Returns `BACKEND_LOST` or `TIMEOUT`.
+/// Returns `BACKEND_LOST` or `TIMEOUT`, or `INTERNAL` if the objects form no valid tree.
 pub(crate) async fn capture_app(device: &mut LinuxDevice, watch: &[Handle]) -> Result<Arc<Tree>> {
     // The counter is read first, so that changes during the capture count as later ones.
     let (changes, shown) = {
@@ -58,5 +58,5 @@ pub(crate) async fn listen_to_embedded(app: &App, picture: &ObjectTree) {
 
 /// Returns the error for a capture that does not form a valid tree.
 pub(crate) fn not_a_tree(app: &App, e: &dyn std::error::Error) -> Error {
-    Error::internal(format!("{} produced no tree: {e}", app.url))
+    Error::internal(format!("{} did not produce a valid tree: {e}", app.url))
 }

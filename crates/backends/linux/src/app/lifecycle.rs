@@ -14,7 +14,8 @@ const EXIT: Duration = Duration::from_millis(500);
 pub(crate) async fn alive(app: &App) -> Result<()> {
     let left = app.events.state().gone;
     if left || app.desktop.closed() {
-        return Err(capture_error(app, BusError::Closed("the app has closed".into())).await);
+        let why = if left { "the app has closed" } else { "the accessibility bus is gone" };
+        return Err(capture_error(app, BusError::Closed(why.into())).await);
     }
     Ok(())
 }
@@ -28,8 +29,9 @@ pub(crate) async fn capture_error(app: &App, fault: BusError) -> Error {
     }
     match fault {
         BusError::Silent(_) => Error::timeout(format!("{} may be hung: {fault}", app.app_name()))
-            .hint("wait and try again, or run `stickpin close` to end it"),
-        fault => app_lost(&format!("{} is no longer reachable: {fault}", app.app_name())),
+            .hint("wait and try again, or run `stickpin close` to end the session"),
+        BusError::Closed(_) => app_lost(&format!("{} is no longer reachable: {fault}", app.app_name())),
+        fault => app_lost(&format!("{} cannot be read: {fault}", app.app_name())),
     }
 }
 

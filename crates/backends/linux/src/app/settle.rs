@@ -7,8 +7,8 @@ use stickpin_device::{CancellationToken, Events, PendingActivity, Result, Settle
 use stickpin_process::ProcessorTime;
 use tokio::time::timeout;
 
-/// The interval after which `changed` reports a *possible* change, because toolkits do not signal
-/// everything.
+/// The interval after which [`until_changed`] reports a *possible* change, because toolkits do not
+/// signal everything.
 const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// How long a process that works without signaling may delay an action; after that, it counts as

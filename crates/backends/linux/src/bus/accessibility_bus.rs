@@ -189,7 +189,7 @@ impl AccessibilityBus {
         RegisteredApp { bus, title, pid, windows: windows.map(|count| whole(Some(count))) }
     }
 
-    /// Waits until an app that hangs answers again, has left, or the bus is gone.
+    /// Waits until an app that hangs answers again or has left, or until the bus is gone.
     pub(crate) async fn wait_until_responsive(&self, app: &str) {
         let asked = property(ROOT, ACCESSIBLE, "Name");
         while let Err(BusError::Silent(_)) = self.wire.call(Some(app), &asked, WAKE_TIMEOUT).await {}

@@ -19,7 +19,7 @@ pub(crate) enum BusError {
     #[error("no answer{}", within(*.0))]
     Silent(u128),
     /// The object does not exist, or no longer exists.
-    #[error("the object no longer exists")]
+    #[error("the object does not exist")]
     Vanished,
     /// The object exists, but does not support this method.
     #[error("the app does not support this query")]

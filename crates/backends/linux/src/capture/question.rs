@@ -45,7 +45,7 @@ pub(crate) const ALL_QUESTIONS: &[Question] = &[
 const LABELLED_BY: u32 = 2;
 const NODE_CHILD_OF: u32 = 7;
 
-/// The maximum number of attributes and labels that are kept for one object.
+/// The maximum number of attributes, and of labels, that are kept for one object.
 const MAX_KEPT: usize = 64;
 
 impl Question {

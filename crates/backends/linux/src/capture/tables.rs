@@ -216,8 +216,8 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Returns the objects that the table has at positions; `None` at positions covered by an
-    /// adjacent cell.
+    /// Returns the objects that the table names in its answers; `None` if it names none, as at a
+    /// position covered by an adjacent cell.
     async fn objects(&self, calls: &[Call<'_>]) -> BusResult<Vec<Option<String>>> {
         let named = self.link.each::<Reference>(calls).await?.into_iter();
         let object = |named| {

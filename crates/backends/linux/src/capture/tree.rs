@@ -90,7 +90,7 @@ struct TreeAssembly<'a> {
     row_headers: HashSet<usize>,
     /// Objects that wrongly report the focus.
     unfocused: HashSet<usize>,
-    /// Objects that are named only by the title of their group.
+    /// Objects whose group title does not count as their name.
     untitled: HashSet<&'a str>,
     /// Labels that belong to fields only by position.
     beside: HashMap<&'a str, &'a str>,
@@ -272,8 +272,8 @@ impl<'a> TreeAssembly<'a> {
         self.builder.node(depth, spec).map(drop)
     }
 
-    /// Returns the only child of an object that duplicates it, such as the button in a
-    /// `GtkMenuButton` or the text in a `GtkEntry`, and the name that it passes on.
+    /// Returns the only child of an object, if the child duplicates the object, and the name that
+    /// the object passes on: for the button in a `GtkMenuButton` or the text in a `GtkEntry`.
     fn only_wraps(&self, object: &Object, lent: &str) -> Option<(usize, String)> {
         if !self.picture.profile().wraps_controls || object.is(s::FOCUSABLE) {
             return None;

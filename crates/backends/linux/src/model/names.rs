@@ -1,7 +1,7 @@
 //! Accessible names without artifacts of toolkits.
 //!
-//! GTK 4.8 uses the class of a widget without a name (`GtkMenuButton`, `AdwGizmo`), and repeats a
-//! label that is both content and name (`7 7`).
+//! GTK 4.8 names a widget without a name after its class (`GtkMenuButton`, `AdwGizmo`), and repeats
+//! a label that is both content and name (`7 7`).
 
 use crate::toolkit::profile::Toolkit;
 

@@ -44,7 +44,7 @@ pub(crate) fn popup_in(picture: &ObjectTree, chain: &[usize]) -> Option<usize> {
 /// The maximum depth of nested objects.
 pub(crate) const DEEP: usize = 64;
 
-/// Returns whether an object is the pop-up that shows its `child`; `above` is its parent.
+/// Returns whether an object is the pop-up that shows its `child`; `above` is the object's parent.
 pub(crate) fn holds_popup(picture: &ObjectTree, at: usize, child: usize, above: Option<usize>) -> bool {
     let role = |at: usize| picture[at].role;
     match picture.profile().popover {

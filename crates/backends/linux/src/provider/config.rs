@@ -1,6 +1,5 @@
 //! The provider's configuration, and access to displays and buses.
 
-use crate::app::app_lost;
 use crate::bus::{AccessibilityBus, Addresses, BusError, Listener};
 use crate::opening::Opening;
 use crate::provider::app_dirs::AppDirs;
@@ -127,8 +126,8 @@ impl LinuxProvider {
         until: Instant,
     ) -> Result<AccessibilityBus> {
         AccessibilityBus::connect(addresses, listener, until).await.map_err(|e| {
-            Error::tool_missing(format!("there is no accessibility bus: {e}"))
-                .hint("run `apt install at-spi2-core`, and start stickpin in a desktop session; run `stickpin doctor` to see what is missing")
+            Error::tool_missing(format!("cannot connect to the accessibility bus: {e}"))
+                .hint("run `stickpin doctor` to see what is missing; run `apt install at-spi2-core` to install the bus, and start stickpin in a desktop session or open the app with `--private`")
         })
     }
 }
@@ -139,5 +138,6 @@ pub(super) fn app_name(what: &str) -> &str {
 }
 
 pub(crate) fn no_registry(fault: BusError) -> Error {
-    app_lost(&format!("the accessibility registry does not respond: {fault}"))
+    Error::backend_lost(format!("the accessibility registry does not respond: {fault}"))
+        .hint("run `stickpin doctor` to check the accessibility bus")
 }

@@ -153,7 +153,10 @@ impl Environment for DesktopEnvironment {
 
     fn check_alive(&self) -> Result<()> {
         if self.bus.closed() {
-            Err(app_lost("the accessibility bus of the desktop has closed"))
+            let private = if self.screen.own { " --private" } else { "" };
+            let hint =
+                format!("run `stickpin open{private} {}` to open the desktop again", self.request.what);
+            Err(app_lost("the accessibility bus of the desktop has closed").hint(hint))
         } else {
             Ok(())
         }
@@ -231,7 +234,8 @@ impl Environment for DesktopEnvironment {
             }
             Ok(Launched::Registered(app, child)) => (app, child),
             Ok(Launched::Inaccessible(app)) => {
-                let drive = format!("{}; drive it with screenshot, press X,Y, type and key", app.what);
+                let drive =
+                    format!("{}; drive it with `screenshot`, `press X,Y`, `type` and `key`", app.what);
                 apps.add_device_notice(Notice::ComponentMissing { what: drive });
                 self.started.push((app.child, what.to_owned()));
                 return Ok(None);
@@ -277,7 +281,7 @@ impl Environment for DesktopEnvironment {
 fn not_started(e: Error) -> Error {
     match e.code {
         ErrorCode::BackendLost => Error { code: ErrorCode::DeviceNotFound, ..e }
-            .hint("the desktop stays open; run `stickpin devices` to list the apps on this machine"),
+            .hint("the desktop stays open; run `stickpin devices` to list the running apps"),
         ErrorCode::Timeout => e.hint(
             "run `stickpin snapshot -i` to see whether a running app showed its window instead, or `stickpin doctor` to check the display",
         ),

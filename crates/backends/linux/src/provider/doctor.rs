@@ -33,7 +33,7 @@ fn display(config: &LinuxConfig, private: bool) -> Check {
         (None, Some(_)) => {
             "Wayland without X11: apps are driven through their accessibility actions; pointer and keys need `--private`".into()
         }
-        (None, None) => "none: every app gets a private one".into(),
+        (None, None) => "none: every app needs a private one".into(),
     };
     let ok = private || config.display.is_some() || config.wayland.is_some();
     check("display", ok, found, "apt install xvfb openbox dbus at-spi2-core")
@@ -93,12 +93,18 @@ async fn bus(provider: &LinuxProvider) -> Check {
         Ok(desktop) => {
             desktop.running(until).await.map_err(|e| format!("its registry does not respond: {e}"))
         }
-        Err(e) => Err(format!("there is none: {e}")),
+        Err(e) => Err(format!("cannot connect: {e}")),
     };
     let found = running.as_ref().map(|running| {
-        let mute = running.iter().filter(|app| app.windows.is_none()).count();
-        let mute = if mute > 0 { format!(", {mute} of them do not respond") } else { String::new() };
-        format!("{} apps are registered{mute}", running.len())
+        let mute = match running.iter().filter(|app| app.windows.is_none()).count() {
+            0 => String::new(),
+            1 => ", 1 of them does not respond".to_owned(),
+            mute => format!(", {mute} of them do not respond"),
+        };
+        match running.len() {
+            1 => format!("1 app is registered{mute}"),
+            count => format!("{count} apps are registered{mute}"),
+        }
     });
     check(name, found.is_ok(), found.unwrap_or_else(Clone::clone), fix)
 }

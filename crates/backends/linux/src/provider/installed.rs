@@ -25,7 +25,7 @@ pub(crate) fn find(name: &str, config: &LinuxConfig, cwd: &Path) -> Result<Launc
     let Some((first, rest)) = words.split_first() else {
         return Err(Error::invalid_args("`linux:` must be followed by the name of an app or a command")
             .hint(
-                "for example: `stickpin open linux:gedit`; run `stickpin devices` to list the running apps",
+                "run, for example, `stickpin open linux:gedit`, or `stickpin devices` to list the running apps",
             ));
     };
     if rest.is_empty()
@@ -42,7 +42,7 @@ pub(crate) fn find(name: &str, config: &LinuxConfig, cwd: &Path) -> Result<Launc
         return Ok(Launch { program, arguments: rest.to_vec() });
     }
     Err(Error::device_not_found(format!("no app or program is named {}", quote(first)))
-        .hint("use its desktop id (org.gnome.Calculator), a program on PATH, or a path; run `stickpin devices` to list the running apps"))
+        .hint("use a desktop id (`linux:org.gnome.Calculator`), a program on `PATH`, or a path; run `stickpin devices` to list the running apps"))
 }
 
 /// Returns whether a name can only mean an installed app. Terminals count as programs, because they

@@ -124,7 +124,9 @@ impl LinuxProvider {
         loop {
             // Check this first: if the program has handed over to a running app, that app is
             // searched for afterwards.
-            let ended = child.try_wait().map_err(|e| app_lost(&e.to_string()))?;
+            let ended = child
+                .try_wait()
+                .map_err(|e| app_lost(&format!("cannot tell whether {program} runs: {e}")))?;
             let handed_over = ended.is_some_and(|status| status.success());
             let running = match desktop.running(until).await {
                 // The deadline passed before the registry answered; the state of the app is

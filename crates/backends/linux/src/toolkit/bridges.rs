@@ -14,13 +14,13 @@ fn missing_bridge_in(maps: &str) -> Option<&'static str> {
     if maps.contains("/libawt_xawt.so") && !maps.contains("/libatk-wrapper.so") {
         return Some(
             "this Java app lacks the accessibility bridge: run `apt install libatk-wrapper-java`, and start \
-             the app with -Djavax.accessibility.assistive_technologies=org.GNOME.Accessibility.AtkWrapper",
+             the app with `-Djavax.accessibility.assistive_technologies=org.GNOME.Accessibility.AtkWrapper`",
         );
     }
     let gtk2 = maps.contains("/libgtk-x11-2.0.so");
     (gtk2 && !maps.contains("/libatk-bridge.so")).then_some(
         "this GTK 2 app needs accessibility modules: run `apt install libatk-adaptor libgail-common`, and open \
-         the app with `--private` or with GTK_MODULES=gail:atk-bridge",
+         the app with `--private` or with `GTK_MODULES=gail:atk-bridge`",
     )
 }
 

@@ -20,8 +20,8 @@ use crate::capture::question::Question;
 use crate::model::{EMBEDDED, Facts, Interfaces, Object, ObjectTree, role, roles, states};
 use hashbrown::HashSet;
 
-/// The states of plain text. An object with further states, which can be focused, selected, edited
-/// or opened, is queried completely.
+/// The states of plain text. An object with further states, such as focusable, selectable or
+/// editable, is queried completely.
 const PLAIN: u64 = states::USABLE | states::OPAQUE | states::SELECTABLE_TEXT;
 
 pub(super) struct Gecko;

@@ -48,7 +48,8 @@ impl ToolkitReader for Gtk4 {
     }
 }
 
-/// The number of ancestors of the object at a point that are searched for one that the app lists.
+/// The maximum number of ancestors of the object at a point that are searched for one that the app
+/// lists.
 const MAX_ANCESTORS: usize = 4;
 
 /// The maximum number of points that are queried per page.

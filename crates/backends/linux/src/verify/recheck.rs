@@ -186,7 +186,7 @@ fn find_shown(picture: &ObjectTree, path: &str) -> Option<usize> {
     picture.objects.iter().position(|object| object.path == path).filter(|&at| picture[at].shown)
 }
 
-/// Returns whether the content of an object is short and may be its name.
+/// Returns whether the content of an object may be its name.
 fn names_itself(picture: &ObjectTree, at: usize) -> bool {
     let object = &picture[at];
     // In GTK 3, the name of a cell may come from the cells inside it.

@@ -252,7 +252,7 @@ fn an_app_of_tk_is_refused_with_what_drives_it_and_driven_so() {
     task.does(&["open linux:desktop --private"]);
     let ran = task.run("open 'linux:wish notes.tcl'");
     assert!(
-        ran.code == 0 && ran.err.contains("drive it with screenshot, press X,Y, type and key"),
+        ran.code == 0 && ran.err.contains("drive it with `screenshot`, `press X,Y`, `type` and `key`"),
         "{ran:?}"
     );
     task.wrote("shop/places.txt", "there");

@@ -89,7 +89,7 @@ fn desktop_without_a_bus_reports_what_was_tried() {
     says(
         &ran,
         "TOOL_MISSING",
-        &["there is no accessibility bus: ", "DBUS_SESSION_BUS_ADDRESS", "display :77777"],
+        &["cannot connect to the accessibility bus: ", "DBUS_SESSION_BUS_ADDRESS", "display :77777"],
     );
     nowhere.nothing_is_left();
 
@@ -107,7 +107,11 @@ fn private_desktop_ends_if_accessibility_does_not_start() {
     }
     let nowhere = Nowhere::new().with("ends");
     let ran = nowhere.open(&[]);
-    says(&ran, "TOOL_MISSING", &["there is no accessibility bus: ", "status 3", "apt install at-spi2-core"]);
+    says(
+        &ran,
+        "TOOL_MISSING",
+        &["cannot connect to the accessibility bus: ", "status 3", "apt install at-spi2-core"],
+    );
     nowhere.nothing_is_left();
 }
 

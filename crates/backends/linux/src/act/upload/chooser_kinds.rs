@@ -61,7 +61,7 @@ pub(super) fn says_it_opens(picture: &ObjectTree, window: usize) -> Option<bool>
     if named("Save") { Some(false) } else { named("Open").then_some(true) }
 }
 
-/// Returns whether a chooser of Qt accepts the name in its field: no button after the field is
+/// Returns whether a Qt chooser accepts the name in its field: no button after the field is
 /// disabled.
 pub(super) fn takes_the_name(picture: &ObjectTree, window: usize) -> bool {
     behind_the_field(picture, window).all(|button| !s::is_disabled(button.states, picture.toolkit))

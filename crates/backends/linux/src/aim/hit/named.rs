@@ -52,7 +52,7 @@ async fn is_the_last(app: &App, path: &str, fault: BusError) -> Resolved<()> {
     }
 }
 
-/// Returns the header of a table at a point. Qt names only the table.
+/// Returns the header at a point in a table. Qt names only the table.
 pub(super) async fn header_at(spot: HitPoint<'_>, table: usize) -> Result<Option<String>> {
     let objects = &spot.view.last.picture.objects;
     if !matches!(objects[table].role, role::TABLE | role::TREE | role::TREE_TABLE) {
@@ -90,8 +90,8 @@ pub(super) async fn unread_hit(view: AppView<'_>, target: usize, path: &str) -> 
     Ok(HitResult::Covered { by: None, what: overlaps::words(&there, 1) })
 }
 
-/// Returns the first ancestor that was read and shown, or is the target, and the object below it on
-/// that path; `None` if no ancestor was read.
+/// Returns the first ancestor that was read and shown, or is the target, after the object below it
+/// on that path; `None` if there is no such ancestor.
 async fn up_to_read(view: AppView<'_>, path: &str, target: usize) -> Result<Option<(String, usize)>> {
     let AppView { app, last } = view;
     let mut here = path.to_owned();

@@ -161,7 +161,7 @@ pub(super) fn opens(object: &Object, child: &Object) -> bool {
     button && (is_popup(child.role) || is_menu_item(child.role))
 }
 
-/// Returns whether a role opens over a window and belongs to an element in it.
+/// Returns whether objects of a role open over a window and belong to an element in it.
 pub(super) fn is_popup(number: u32) -> bool {
     is_menu(number) || matches!(number, n::WINDOW | n::DIALOG)
 }

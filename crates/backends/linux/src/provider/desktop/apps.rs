@@ -134,14 +134,14 @@ impl Member for DesktopApp {
     }
 }
 
-/// Returns the program name of a process that gives itself no name.
+/// Returns the program name of the process of an app that gives itself no name.
 fn program(pid: Option<u32>) -> Option<String> {
     let command = ancestry(pid?, 1).pop()?.args;
     command.first()?.rsplit('/').next().filter(|name| !name.is_empty()).map(str::to_owned)
 }
 
-/// Connects to a registered app. Returns `None` if the app shows no window, and an app without a
-/// device if it does not answer.
+/// Connects to a registered app. Returns `None` if the app shows no window or has left, and no
+/// device if the app does not answer.
 async fn connect_to_app(
     bus: &AccessibilityBus,
     screen: &Screen,

@@ -109,7 +109,7 @@ async fn focus_taker(x11: &X11, window: &Window) -> Result<Option<InputOutcome>>
 fn only_points(window: &Window) -> Error {
     let window = window.describe();
     Error::unsupported(format!(
-        "{window} is not on the accessibility bus: only press X,Y, type and key can reach it"
+        "{window} is not on the accessibility bus: only `press X,Y`, `type` and `key` can reach it"
     ))
     .hint("run `stickpin screenshot` to find the position, then `stickpin press X,Y`; use `stickpin key PageDown` to scroll")
 }
