@@ -96,8 +96,8 @@ pub(crate) async fn perform(
 /// be used instead: for example, because no action of the element has the effect of a press.
 ///
 /// # Errors
-/// Returns `ELEMENT_NOT_FOUND` or `BACKEND_LOST`, or `UNSUPPORTED` if the app answers with an error,
-/// although the action may have taken effect.
+/// Returns `ELEMENT_NOT_FOUND` or `BACKEND_LOST`, or `UNSUPPORTED` if the app answers with an
+/// error, although the action may have taken effect.
 pub(crate) async fn press(
     device: &mut LinuxDevice,
     target: Handle,

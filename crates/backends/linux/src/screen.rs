@@ -69,7 +69,7 @@ impl Screen {
         Self { x11: Arc::default(), address: None, has_unknown_process: true, ..self.for_other_app() }
     }
 
-    /// Returns the screen for the only app of the display. If the process is unknown and there may
+    /// Returns the screen for the only app of the session. If the process is unknown and there may
     /// be windows of other apps, the screen has neither pointer nor keyboard.
     pub(crate) fn of_process(self, pid: Option<u32>) -> Self {
         if pid.is_some() || self.own { self } else { self.for_unknown_process() }

@@ -1,5 +1,5 @@
-//! The content of a field after its text was set. Some fields accept it late, some complete it, and
-//! some report success without accepting it.
+//! The content of a field after its text was set. Some fields accept the text late, some complete
+//! it, and some report success without accepting it.
 
 use crate::app::{App, ask, query, unknown};
 use crate::bus::{BusError, BusResult, TEXT};
@@ -20,7 +20,8 @@ const MASK: &str = "*";
 const STABLE_TIMEOUT: Duration = Duration::from_secs(3);
 
 /// Returns the content of a field after `text` was set; `None` if the field does not report it. A
-/// password field reports only its length: if that matches, `text` is returned.
+/// password field reports only its length: if that matches, `text` is returned, otherwise a mask of
+/// that length.
 pub(crate) async fn read_back(app: &App, field: &Object, text: &str) -> BusResult<Option<String>> {
     let value = match query::whole_text(app, &field.path).await {
         Ok(value) => comparable(field, text, &value).to_owned(),
@@ -84,8 +85,8 @@ async fn completion(app: &App, field: &Object, text: &str, value: Option<&str>) 
     Ok(is_all_of(&ranges.unwrap_or_default(), text, rest).then(|| rest.to_owned()))
 }
 
-/// Returns the content of a field in a form that is comparable with a text: documents end with a
-/// line break.
+/// Returns the content of a field in a form that is comparable with a text: without the line break
+/// with which documents end.
 pub(crate) fn comparable<'a>(field: &Object, text: &str, value: &'a str) -> &'a str {
     match value.strip_suffix('\n') {
         Some(rest) if field.is(s::MULTI_LINE) && !text.ends_with('\n') => rest,

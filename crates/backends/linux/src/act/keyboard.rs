@@ -17,7 +17,7 @@ use tokio::time::{Instant, sleep, timeout};
 /// Timeout for a responsive app to read one key.
 const ONE_KEY: Duration = Duration::from_secs(1);
 
-/// Timeout for an app to become quiet after it has read keys.
+/// Timeout for an app to handle an input that it has read.
 pub(crate) const HANDLED: Duration = Duration::from_millis(500);
 
 /// Timeout for a window that the app has closed to leave the screen.
@@ -36,8 +36,11 @@ pub(crate) fn busy() -> Error {
     Error::timeout("the app is still handling the keys that were sent").hint("run `stickpin wait stable`")
 }
 
-/// Returns the window that receives keys, after giving it the focus. An open pop-up would receive
-/// the keys first; that is an error.
+/// Returns the window that receives keys, after giving it the focus.
+///
+/// # Errors
+/// Returns a refusal if an open pop-up would receive the keys meant for `target`, or if a window of
+/// another process blocks the app.
 pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> Result<(X11, u32)> {
     device.app.screen.x11("type keys").await?;
     takes_keys(&device.app).await?;
@@ -64,7 +67,8 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
     Ok((sight.x11, id))
 }
 
-/// Returns the window of an element that is typed into; `None` if the window is unknown or a pop-up.
+/// Returns the window of an element that is typed into; `None` if the window is unknown or a
+/// pop-up.
 ///
 /// # Errors
 /// Returns a refusal if something else would receive the keys.

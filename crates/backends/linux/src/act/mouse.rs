@@ -70,7 +70,7 @@ fn is_toggle(action: &str) -> bool {
 }
 
 /// Presses the middle of an element with the pointer instead of using its action. The inner error
-/// names what would have received the press.
+/// is the refusal of a press that would not reach the element.
 pub(crate) async fn press_unless_covered(act: &mut Act<'_>, target: Handle) -> Result<Result<InputOutcome>> {
     let options = AimOptions::default().pointer(true).press(true).plain(false);
     let aim = aim::aim_at(act.device, target, options, &mut None).await?;

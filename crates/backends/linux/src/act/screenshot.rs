@@ -31,7 +31,7 @@ impl Screenshots for LinuxDevice {
     }
 }
 
-/// Returns the area of the screen that a request names, and the display that shows it.
+/// Returns the display, and the area of its screen that a request names.
 async fn area(view: AppView<'_>, request: &ScreenshotRequest) -> Result<(X11, Rect)> {
     let x11 = view.app.screen.x11("take screenshots").await?;
     let area = if let Some(handle) = request.of {

@@ -326,7 +326,7 @@ async fn children_of(app: &App, path: &str) -> Result<Option<Vec<String>>> {
     ask::unless_vanished(app, path, answer.and_then(|answer| paths(app, path, &answer))).await
 }
 
-/// Returns the paths of the objects that an answer of this object refers to.
+/// Returns the paths of the objects that an answer of the object `of` refers to.
 fn paths(app: &App, of: &str, answer: &Message) -> BusResult<Vec<String>> {
     let all: Vec<Reference> = answer.read()?;
     Ok(all.into_iter().map(|path| app.link.resolve_path(of, path)).collect())

@@ -15,7 +15,7 @@ use stickpin_tree::Handle;
 use stickpin_x11desk::{Window, X11, focus, keyboard};
 use tokio::time::{Instant, sleep};
 
-/// The number of characters that are sent before the app must have handled them.
+/// The maximum number of characters that are sent before the app must have handled them.
 const AHEAD: usize = 64;
 
 /// Timeout for a responsive app to read its keys.
@@ -29,7 +29,7 @@ const COMING: Duration = Duration::from_millis(400);
 struct TypingTarget {
     x11: X11,
     window: u32,
-    /// The focused field.
+    /// The focused field, if the text goes into a known field.
     field: Option<Field>,
     /// Whether the field is known to drop characters.
     swallows: bool,
@@ -218,7 +218,7 @@ async fn waits_for_all(
 }
 
 /// Returns the description of the element that has the focus instead of a field; `None` if the
-/// field still receives the keys.
+/// field still receives the keys, or has received all of them and no other field has the focus.
 fn focus_beside(
     view: AppView<'_>,
     field: &Field,

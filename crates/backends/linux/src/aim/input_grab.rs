@@ -96,8 +96,8 @@ pub(super) fn of_the_open_bar(picture: &ObjectTree, at: usize) -> bool {
     bar.zip(open).is_some_and(|(bar, open)| chain(picture, open).contains(&bar))
 }
 
-/// Returns an open pop-up that does not contain an object. For an object in a pop-up, only pop-ups opened
-/// from there count; menus do not block the entries that opened them.
+/// Returns an open pop-up that does not contain an object. For an object in a pop-up, only pop-ups
+/// opened from there count; menus do not block the entries that opened them.
 fn open_beside(picture: &ObjectTree, at: Option<usize>) -> Option<usize> {
     let above = at.map(|at| chain(picture, at)).unwrap_or_default();
     let own = popup_in(picture, &above).map(|popup| above[popup]);
@@ -120,8 +120,8 @@ fn open_beside(picture: &ObjectTree, at: Option<usize>) -> Option<usize> {
 /// Returns the window that receives input at a point of the screen.
 ///
 /// # Errors
-/// Returns an error if the window does not belong to the app, or an open pop-up intercepts the
-/// input.
+/// Returns an error if there is no window, if the window does not belong to the app, or if
+/// something else intercepts the input.
 pub(crate) async fn own_window_at(
     view: AppView<'_>,
     to: &str,

@@ -11,7 +11,8 @@ use stickpin_device::{ErrorCode, Result};
 /// The `AtspiScrollType` that scrolls until the element is visible anywhere.
 const ANYWHERE: u32 = 6;
 
-/// The maximum number of scroll steps for one element.
+/// The number of scroll steps for one element after which only the wheel is used. The maximum is
+/// twice as many.
 const ROUNDS: usize = 12;
 
 /// Timeout for an app to lay out what the wheel has scrolled.

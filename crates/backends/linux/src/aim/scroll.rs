@@ -83,7 +83,7 @@ const NOTCHES: f64 = 200.0;
 /// Timeout for a list to redraw after scrolling.
 const SCROLLED: Duration = Duration::from_millis(250);
 
-/// Converts pixels to notches: at least one, unless `pixels` is zero.
+/// Converts pixels to notches: at least one, unless `pixels` is zero or not finite.
 fn notches(pixels: f64) -> i32 {
     if pixels == 0.0 || !pixels.is_finite() {
         return 0;

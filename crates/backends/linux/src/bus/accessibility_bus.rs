@@ -31,7 +31,7 @@ const STATUS: &str = "org.a11y.Status";
 /// The property of the root window with the bus address.
 const PROPERTY: &str = "AT_SPI_BUS";
 
-/// The events that are subscribed to. Apps send no others.
+/// The events that are subscribed to. Apps send only events that a client has registered.
 const EVENTS: &str = "object:children-changed object:state-changed object:property-change object:text-changed \
                       object:selection-changed object:active-descendant-changed object:visible-data-changed \
                       object:model-changed object:row-inserted object:row-deleted object:announcement \

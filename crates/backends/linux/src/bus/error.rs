@@ -48,7 +48,7 @@ pub(crate) fn unless_lost<T>(answer: BusResult<T>) -> BusResult<Option<T>> {
 }
 
 impl BusError {
-    /// Interprets the name of a D-Bus error.
+    /// Interprets the name and message of a D-Bus error.
     pub(crate) fn of(name: &str, message: &str) -> Self {
         match name.strip_prefix("org.freedesktop.DBus.Error.").unwrap_or(name) {
             "UnknownMethod" | "UnknownInterface" | "UnknownProperty" | "NotSupported" => Self::Unknown,

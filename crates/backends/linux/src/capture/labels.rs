@@ -78,8 +78,8 @@ pub(super) fn borrows_name(parent: &Object, object: &Object, toolkit: Toolkit) -
     boxed && (textless && object.name == parent.name || labelled)
 }
 
-/// Returns the objects whose group title does not count as a name: those with siblings, or with an
-/// adjacent label in `beside`.
+/// Returns the objects whose group title does not count as a name: those that share the box with
+/// other elements than labels, or have an adjacent label in `beside`.
 pub(super) fn untitled<'p>(picture: &'p ObjectTree, beside: &HashMap<&str, &str>) -> HashSet<&'p str> {
     let mut out = HashSet::new();
     if !picture.profile().group_boxes_name_what_they_hold {

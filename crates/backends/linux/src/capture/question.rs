@@ -224,7 +224,7 @@ pub(crate) struct Answers {
 /// Reads the cache of an app (`Cache.GetItems`): objects, each with its parent and index.
 ///
 /// # Errors
-/// Returns an error if there is no cache, or the app is gone.
+/// Returns an error if there is no cache in a known format, or the app is gone or silent.
 pub(super) async fn cached(link: &Link) -> BusResult<Vec<(Object, String, i32)>> {
     let answer = link.call(Call::new("/org/a11y/atspi/cache", CACHE, "GetItems")).await?;
     // The caches of older bridges list children. For those, each object is queried.

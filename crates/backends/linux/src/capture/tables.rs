@@ -1,4 +1,5 @@
-//! Lists, trees and spreadsheets that manage their descendants. Only their visible part is read.
+//! Lists, trees and spreadsheets that manage their descendants. Of large ones, only the visible
+//! part is read.
 //!
 //! Their children are never queried; a spreadsheet has 2^30 of them. The visible cells are
 //! determined from the objects at the corners. Small tables are read completely, and spreadsheets
@@ -36,7 +37,7 @@ const TABLES: usize = 16;
 /// Row and column, from 0.
 pub(crate) type CellPosition = (i32, i32);
 
-/// Cells by position. The headers of columns are in row -1.
+/// Cells by position. Column headers are in row -1, and row headers in column -1.
 pub(crate) type Paths = HashMap<CellPosition, String>;
 
 /// The paths of visible cells, by the path of their table.

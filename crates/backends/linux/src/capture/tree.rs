@@ -98,7 +98,7 @@ struct TreeAssembly<'a> {
 
 impl<'a> TreeAssembly<'a> {
     /// Adds an object and its descendants. `lent` is the name that a wrapper passes on to its only
-    /// child.
+    /// child, or a cell to the check box in it.
     fn add(&mut self, at: usize, depth: usize, above: ParentContext, lent: &str) -> Result<(), TreeError> {
         let picture = self.picture;
         let object = &picture[at];
