@@ -23,7 +23,7 @@ impl SimDevice {
     }
 
     /// Returns what an input at a point reaches, and whether that is the target. `None` if the
-    /// input must not be sent.
+    /// input reaches nothing or must not be sent.
     fn hit_at_point(
         &self,
         sim: &mut Sim,

@@ -23,7 +23,7 @@ use stickpin_device::{
 };
 use stickpin_tree::{Handle, Rect, SurfaceId, Tree};
 
-/// The maximum time that an action waits for a pending document.
+/// The maximum time that a call waits for a pending document.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// A running app.
@@ -33,7 +33,7 @@ pub(crate) struct SimDevice {
     pub(crate) shared: Arc<SharedApp>,
     pub(crate) addresses: Addresses,
     pub(crate) guards: Guards,
-    /// The folders whose files the app may read; `None` if it is not confined.
+    /// The folders whose files the device may access; `None` if it is not confined.
     file_roots: Option<Vec<PathBuf>>,
     /// Revision and tab of the last capture.
     captured: Option<((u64, SurfaceId), Weak<Tree>)>,

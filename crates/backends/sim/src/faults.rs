@@ -1,5 +1,5 @@
-//! Faults with which any app can be opened (`?fault=`): a single change between locating an element
-//! and acting on it.
+//! Faults with which any app can be opened (`?fault=`). Most change the document once, between
+//! locating an element and acting on it.
 
 use crate::app::dom::{Dom, Key, Node};
 use crate::app::render;

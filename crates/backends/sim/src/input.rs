@@ -86,7 +86,8 @@ impl Input<'_> {
         self.focus(focus.map(|i| dom.nodes[i].id))
     }
 
-    /// Activates a control: first the default behavior of its kind, then the app's handler.
+    /// Activates a control: toggles it if that is possible, then runs the app's handler. A link
+    /// without a handler is followed.
     pub(crate) fn activate(&mut self, id: u64) {
         self.toggle(id);
         let Some(at) = self.sim.dom().find(id) else { return };
@@ -142,7 +143,7 @@ impl Input<'_> {
         self.write(holder, &place, value);
     }
 
-    /// Writes the variable that an element is bound to, and runs its handler.
+    /// Writes the variable that an element is bound to, and runs the element's input handler.
     pub(crate) fn write(&mut self, at: usize, place: &Expr, value: Value) {
         let (id, env) = (self.sim.dom().nodes[at].id, self.sim.dom().nodes[at].env.clone());
         self.sim.state.write(place, &env, value);

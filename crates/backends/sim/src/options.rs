@@ -21,7 +21,7 @@ words! {
 words! {
     /// A fault that occurs once, at the first action.
     Fault {
-        /// The device never responds to an action.
+        /// The device never responds to the action.
         Hang = "hang",
         /// The app dies when it is acted on.
         Lost = "lost",

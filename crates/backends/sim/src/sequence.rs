@@ -12,7 +12,7 @@ use stickpin_tree::{Role, States};
 /// The result of selecting options.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum SelectResult {
-    /// Exactly these options are selected.
+    /// The options are selected; in a list with single selection, only the first of them.
     Done,
     /// The element is not a native list.
     NotNative,

@@ -14,8 +14,8 @@ use stickpin_tree::{Attr, Document, Role, States};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) tpl: u32,
-    /// Keys or positions of the loops between this node and its parent, and how often the parent
-    /// was replaced.
+    /// Keys or positions of the loops between this node and its parent, and how often the parent's
+    /// children were replaced.
     pub(crate) part: Arc<str>,
 }
 
@@ -42,7 +42,8 @@ pub(crate) struct Style {
 pub(crate) struct Node {
     /// The node's identity; 0 until the node has been compared with the previous rendering.
     pub(crate) id: u64,
-    /// A number that, unlike `id`, is never reused on any device. It is not visible outside.
+    /// A number that, unlike `id`, is never reused, whatever the identity grade. It is not visible
+    /// outside.
     pub(crate) serial: u64,
     pub(crate) parent: usize,
     /// The first position after its subtree.

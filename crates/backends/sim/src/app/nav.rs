@@ -38,7 +38,7 @@ pub(crate) enum HistoryChange {
 pub(crate) enum NavError {
     #[error("{app} has no screen at `{url}`")]
     NoScreen { app: String, url: String },
-    #[error("{url} did not respond (load {load}; the first {fails} fail)")]
+    #[error("{url} did not respond (simulated failure {load} of {fails})")]
     Failed { url: String, load: u64, fails: u64 },
 }
 
@@ -229,14 +229,16 @@ impl Navigator<'_> {
         self.fetch(PendingNavigation { url, change: HistoryChange::Push })
     }
 
-    /// Closes the front tab and brings the previous one to the front. The last tab stays.
+    /// Closes the front tab. The next tab, or the previous one if there is none, comes to the
+    /// front. The only tab stays.
     pub(crate) fn close_tab(&mut self) {
         if self.sim.tabs.len() > 1 {
             self.remove_tab(self.sim.active, TabEndReason::Closed);
         }
     }
 
-    /// Removes a tab. If it was the front one, the previous one comes to the front.
+    /// Removes a tab. If it was the front one, the next tab comes to the front, or the previous one
+    /// if there is none.
     pub(crate) fn remove_tab(&mut self, at: usize, reason: TabEndReason) {
         let removed = self.sim.tabs.remove(at);
         let scopes: Vec<u64> = removed.entries.iter().map(|e| e.scope).collect();

@@ -29,7 +29,7 @@ impl Sim {
         match result {
             Ok(()) => {}
             Err(NavError::Failed { url, load, fails }) => {
-                let why = format!("no response (load {load}; the first {fails} fail)");
+                let why = format!("no response (simulated failure {load} of {fails})");
                 self.notice(Notice::RequestFailed { method: "GET".into(), url, why });
             }
             Err(e) => self.notice(Notice::ConsoleError { text: e.to_string() }),

@@ -32,11 +32,12 @@ pub(crate) struct Sim {
     pub(crate) input_log: InputLog,
     pub(crate) ids: IdentityAllocator,
     pub(crate) viewport: (u32, u32),
-    /// The number of renderings whose content differed from that of the previous one.
+    /// The number of renderings whose content differed from that of the previous one, and of
+    /// changes of the front tab.
     pub(crate) revision: u64,
     /// The reason why the app has ended.
     pub(crate) end_reason: Option<String>,
-    /// How often each screen was loaded.
+    /// How often a document of each screen was requested.
     pub(crate) loads: HashMap<String, u64>,
     /// The element under the pointer.
     pub(crate) hover: Option<u64>,

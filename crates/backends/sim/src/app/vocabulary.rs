@@ -10,8 +10,8 @@ words! {
         Hover = "hover",
         /// The element's value was changed by input.
         Input = "input", Enter = "enter", Escape = "escape",
-        /// Another element was dropped on the element; `dragged` is the record of the source's
-        /// loop.
+        /// Another element was dropped on the element; `dragged` is the record of the innermost
+        /// loop around that element.
         Drop = "drop",
         /// The element or the page was scrolled.
         Scroll = "scrolled",
