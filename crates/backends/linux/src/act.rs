@@ -35,7 +35,7 @@ pub(crate) fn delivered_to_target() -> InputOutcome {
 /// An action in progress.
 pub(crate) struct Act<'d> {
     pub(crate) device: &'d mut LinuxDevice,
-    /// Cancels the action at a point where nothing is half done.
+    /// Cancels the action between two of its steps. What was sent before is not undone.
     pub(crate) cancel: &'d CancellationToken,
 }
 
@@ -96,8 +96,8 @@ pub(crate) async fn perform(
 /// be used instead: for example, because no action of the element has the effect of a press.
 ///
 /// # Errors
-/// Returns `ELEMENT_NOT_FOUND` or `BACKEND_LOST`, or `UNSUPPORTED` if the app answers with an
-/// error, although the action may have taken effect.
+/// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`, or `UNSUPPORTED` if the app answers
+/// with an error, although the action may have taken effect.
 pub(crate) async fn press(
     device: &mut LinuxDevice,
     target: Handle,

@@ -212,8 +212,8 @@ impl Geometry for LinuxDevice {
         position::boxes_on_top(self.view(), handles).await
     }
 
-    /// Returns the element that an input at a point of the screen reaches. Fails with
-    /// `ELEMENT_COVERED` if the app does not name its object there.
+    /// Returns the element that an input at a point of the screen reaches; `None` if no element of
+    /// the app is known there. Fails with `ELEMENT_COVERED` if the app's answers are inconclusive.
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
         lifecycle::alive(&self.app).await?;
         let mut anew = self.last.tree.is_none();
@@ -260,7 +260,7 @@ impl Geometry for LinuxDevice {
 }
 
 /// Waits until a GTK app has drawn the content that the pointer's arrival revealed. Only then are
-/// positions reliable. `changes` is the app's previous change count.
+/// positions reliable. `changes` is the app's change count before the pointer arrived.
 async fn until_drawn(app: &App, mut changes: u64) -> Result<()> {
     if !app.profile().draws_after_arrival {
         return Ok(());

@@ -1,5 +1,6 @@
-//! The device traits for an open app. Facets are implemented in the files that do their work:
-//! `act/{keyboard,screenshot,upload}.rs`, `aim.rs` and `app/{readahead,settle}.rs`.
+//! The device traits for an open app. Facets other than `Navigator` are implemented in the files
+//! that do their work: `act/{keyboard,screenshot,upload}.rs`, `aim.rs`, `app/{readahead,settle}.rs`
+//! and `screen.rs`.
 
 use crate::act;
 use crate::act::upload::foreign_chooser;

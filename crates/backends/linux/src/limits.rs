@@ -1,4 +1,4 @@
-//! Limits of captures, and timeouts of actions.
+//! Limits of captures, timeouts, and the capabilities of the device.
 
 use std::time::Duration;
 use stickpin_device::Capability::{
@@ -35,11 +35,11 @@ pub(crate) const ACTIVATION: Duration = Duration::from_millis(280);
 /// Timeout for a window of another process to open after a press.
 pub(crate) const STRANGER: Duration = Duration::from_secs(3);
 
-/// Timeout for an answer while nothing else arrives from the app.
+/// Timeout for each answer of an app, counted from its previous answer.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(2_000);
 
-/// The maximum number of pending calls: enough to keep an app busy, few enough that it can draw in
-/// between.
+/// The maximum number of calls that are sent together: enough to keep an app busy, few enough that
+/// the app can draw in between.
 pub(crate) const AT_ONCE: usize = 512;
 
 /// Timeout for connecting to an app's own socket. The bus is the alternative.

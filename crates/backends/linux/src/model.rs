@@ -70,7 +70,7 @@ impl Interfaces {
 #[derive(Debug, Clone, PartialEq, Default)]
 #[cfg_attr(test, derive(serde::Deserialize), serde(default))]
 pub(crate) struct Object {
-    /// The object path; empty for an object that a capture created.
+    /// The object path. For an object that a capture created, it is empty or ends in [`ROW`].
     pub(crate) path: String,
     pub(crate) role: u32,
     pub(crate) name: String,
@@ -165,7 +165,7 @@ impl Object {
 pub(crate) struct ObjectTree {
     pub(crate) toolkit: Toolkit,
     pub(crate) objects: Vec<Object>,
-    /// Whether a limit cut the capture, or an object answered with an error.
+    /// Whether a limit cut the capture, or an error left it unknown what an object shows.
     pub(crate) truncated: bool,
 }
 

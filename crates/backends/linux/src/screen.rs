@@ -33,7 +33,8 @@ impl Screen {
     /// Connects to a private display; returns when a window manager is running.
     ///
     /// # Errors
-    /// Returns `BACKEND_LOST`, after all programs were ended.
+    /// Returns the errors of [`X11::connect`], `BACKEND_LOST` when a program of the display ends,
+    /// or `TIMEOUT` when cancelled, after all programs were ended.
     pub(crate) async fn own(mut private: PrivateDisplay, opening: &Opening) -> Result<Self> {
         let address = private.address();
         let connected =
@@ -51,7 +52,8 @@ impl Screen {
         }
     }
 
-    /// Returns the display that the person uses, if there is one.
+    /// Returns the screen that the person uses. Without a display, it has neither pointer nor
+    /// keyboard.
     pub(crate) fn shared(display: Option<&str>, wayland: bool) -> Self {
         Self { address: display.map(Address::shared), wayland, ..Self::default() }
     }
@@ -151,8 +153,8 @@ impl Screen {
     /// Makes a window visible to a person, restoring it if that does not disturb anyone.
     ///
     /// # Errors
-    /// Returns `ELEMENT_OFFSCREEN` when it is minimized or on another workspace of a shared
-    /// display.
+    /// Returns `ELEMENT_OFFSCREEN` when it is minimized or on another workspace, and the display is
+    /// shared or the window cannot be restored.
     pub(crate) async fn check_visible(&self, window: &Window) -> Result<()> {
         let (what, hint) = match window.visibility {
             Visibility::Shown => return Ok(()),

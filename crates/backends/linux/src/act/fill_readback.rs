@@ -44,8 +44,9 @@ pub(crate) async fn read_back(app: &App, field: &Object, text: &str) -> BusResul
     Ok(Some(if as_much { text.to_owned() } else { MASK.repeat(count) }))
 }
 
-/// Reads a field until its content is stable, starting from `first`. Returns immediately if `first`
-/// equals the text, unless the field declares that it completes input.
+/// Reads a field until its content is stable, until a timeout, or until cancelled, starting from
+/// `first`. Returns immediately if `first` is `None`, or if it equals the text and the field does
+/// not declare that it completes input.
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` or `TIMEOUT`.
@@ -75,7 +76,7 @@ pub(crate) async fn wait_stable_value(
     Ok(InputOutcome::done().value(value).completed(completed))
 }
 
-/// Returns what the app has appended to the text and selected.
+/// Returns what the app has appended to the text and selected; `None` if there is no such addition.
 async fn completion(app: &App, field: &Object, text: &str, value: Option<&str>) -> Result<Option<String>> {
     let Some(rest) = value.and_then(|value| value.strip_prefix(text)).filter(|rest| !rest.is_empty()) else {
         return Ok(None);
@@ -94,8 +95,8 @@ pub(crate) fn comparable<'a>(field: &Object, text: &str, value: &'a str) -> &'a 
     }
 }
 
-/// Returns whether exactly the given rest of a text is selected. Some toolkits count UTF-16 code
-/// units.
+/// Returns whether the only selection is `rest`, which follows `text`. Some toolkits count UTF-16
+/// code units.
 fn is_all_of(selected: &[(i32, i32)], text: &str, rest: &str) -> bool {
     let counts: [fn(&str) -> usize; 2] = [|s| s.chars().count(), |s| s.encode_utf16().count()];
     let [(start, end)] = selected else { return false };

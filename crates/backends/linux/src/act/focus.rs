@@ -33,8 +33,8 @@ pub(crate) async fn take_keyboard(view: AppView<'_>, target: Handle) -> Result<(
 /// Gives an element the keyboard focus.
 ///
 /// # Errors
-/// Returns `ELEMENT_NOT_FOUND`, `UNSUPPORTED` when the element does not take the focus, or the
-/// refusal of the press that would be needed to focus it.
+/// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`, `UNSUPPORTED` when the element does
+/// not take the focus, or the refusal of the press that would be needed to focus it.
 pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> Result<()> {
     let object = device.view().object(target)?;
     if grab_focus(device.view(), target).await? {
@@ -61,7 +61,7 @@ pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> R
 /// Requests the focus through the accessibility interface. Returns whether the element has it.
 ///
 /// # Errors
-/// Returns `ELEMENT_NOT_FOUND` or `BACKEND_LOST`.
+/// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`.
 pub(crate) async fn grab_focus(view: AppView<'_>, target: Handle) -> Result<bool> {
     let path = view.object(target)?.path;
     if ask::has_focus(view.app, &path).await? {
@@ -79,7 +79,7 @@ pub(crate) async fn grab_focus(view: AppView<'_>, target: Handle) -> Result<bool
 /// this, because a press would change other elements.
 ///
 /// # Errors
-/// Returns `ELEMENT_NOT_FOUND` or `BACKEND_LOST`.
+/// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`, or the errors of the display.
 pub(crate) async fn focus_to_fill(device: &mut LinuxDevice, target: Handle) -> Result<bool> {
     let object = device.view().object(target)?;
     if ask::has_focus(&device.app, &object.path).await? {
@@ -105,7 +105,7 @@ pub(crate) async fn focus_to_fill(device: &mut LinuxDevice, target: Handle) -> R
 /// text.
 ///
 /// # Errors
-/// Returns `BACKEND_LOST`.
+/// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`.
 pub(crate) async fn caret_to_end(app: &App, field: &Object, text: &str) -> Result<()> {
     if !app.profile().caret_stays_before_text || !field.has(Interfaces::TEXT) {
         return Ok(());

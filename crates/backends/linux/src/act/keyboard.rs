@@ -40,7 +40,7 @@ pub(crate) fn busy() -> Error {
 ///
 /// # Errors
 /// Returns a refusal if an open pop-up would receive the keys meant for `target`, or if a window of
-/// another process blocks the app.
+/// another process blocks the app; `TIMEOUT` if the app is still processing an earlier action.
 pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> Result<(X11, u32)> {
     device.app.screen.x11("type keys").await?;
     takes_keys(&device.app).await?;
@@ -140,7 +140,7 @@ async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
     Ok(())
 }
 
-/// Returns the windows of the app on the screen in order of their ids.
+/// Returns the ids of the app's windows on the screen in ascending order, without pop-ups.
 async fn own_windows(app: &App) -> Result<Vec<u32>> {
     let sight = WindowStack::of(app).await?;
     let own = |w: &&Window| w.pid.is_some() && w.pid == app.info.pid && !w.popup && w.is_shown();
@@ -236,8 +236,8 @@ pub(crate) async fn chord(act: &mut Act<'_>, modifiers: Modifiers, key: &str) ->
 /// Sends one chord to exactly this window.
 ///
 /// # Errors
-/// Returns `ELEMENT_NOT_FOUND` if the window is gone, or `ELEMENT_COVERED` if another window
-/// receives its keys. In both cases, nothing was sent.
+/// Returns `ELEMENT_NOT_FOUND` if the window is gone, `ELEMENT_COVERED` if another window receives
+/// its keys, or `INVALID_ARGS` if there is no such key. In these cases, nothing was sent.
 pub(crate) async fn chord_in(
     app: &App,
     window: &Window,

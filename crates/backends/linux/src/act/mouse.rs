@@ -69,8 +69,8 @@ fn is_toggle(action: &str) -> bool {
     action.eq_ignore_ascii_case("toggle")
 }
 
-/// Presses the middle of an element with the pointer instead of using its action. The inner error
-/// is the refusal of a press that would not reach the element.
+/// Presses an element with the pointer instead of using its action. The inner error is the refusal
+/// of a press that would not reach the element.
 pub(crate) async fn press_unless_covered(act: &mut Act<'_>, target: Handle) -> Result<Result<InputOutcome>> {
     let options = AimOptions::default().pointer(true).press(true).plain(false);
     let aim = aim::aim_at(act.device, target, options, &mut None).await?;

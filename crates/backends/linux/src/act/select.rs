@@ -12,7 +12,7 @@ use crate::model::{Interfaces, Object, role as n, states as s};
 use stickpin_device::{Error, InputOutcome, Result};
 use stickpin_tree::{Handle, quote};
 
-/// The maximum number of chosen options that are read.
+/// The number of chosen options above which none of them are read.
 const MAX_SELECTED: usize = 16;
 
 /// The maximum number of attempts while the options change.
@@ -87,7 +87,7 @@ impl OptionList {
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND`, `AMBIGUOUS_MATCH` or `INVALID_ARGS`; `FILL_MISMATCH` when another
-/// option was chosen.
+/// option was or may have been chosen; also `BACKEND_LOST`, `TIMEOUT` or `INTERNAL`.
 pub(crate) async fn select(
     device: &mut LinuxDevice,
     target: Handle,

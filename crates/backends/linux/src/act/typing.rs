@@ -71,7 +71,8 @@ fn next(left: &[char]) -> &[char] {
 ///
 /// # Errors
 /// Returns `FILL_MISMATCH` when the focus moved elsewhere; the message states how much of the text
-/// went where.
+/// went where. Returns `TIMEOUT` when cancelled or when the app does not read its keys, and the
+/// errors of giving the window and the target the focus.
 pub(crate) async fn type_text(act: &mut Act<'_>, target: Option<Handle>, text: &str) -> Result<InputOutcome> {
     let (x11, window) = typing(act.device, target).await?;
     if let Some(target) = target {

@@ -207,7 +207,7 @@ async fn escape(device: &mut LinuxDevice, chooser: &Chooser) -> Result<bool> {
     Ok(false)
 }
 
-/// Returns the path field of a chooser, which GTK shows on request.
+/// Returns the path field of a chooser. GTK shows this field only on request (Control+L).
 async fn shown_field(act: &mut Act<'_>, chooser: &Chooser) -> Result<Option<Object>> {
     if let Some(field) = field_of(&act.device.last, &chooser.top) {
         return Ok(Some(field));
@@ -274,8 +274,8 @@ fn modal_windows(last: &LastCapture) -> Vec<String> {
 }
 
 /// Returns whether the chooser with this path saves files, or may do so. If a Qt chooser does not
-/// reveal this, a nonexistent name is put into its field to observe the reaction, and removed
-/// again.
+/// reveal this, a nonexistent name is put into its field to observe the reaction, and the earlier
+/// content is restored.
 async fn is_to_save(device: &mut LinuxDevice, top: &str) -> Result<bool> {
     if !device.app.profile().choosers_say_what_they_do {
         return Ok(of_chooser(&device.last, top, is_to_save_in).unwrap_or(false));

@@ -71,8 +71,8 @@ pub(crate) struct IntendedTarget<'d> {
     pub(crate) offset: Point,
     /// Whether the window is known to be the topmost one at the point.
     pub(crate) on_top: bool,
-    /// Whether to ask the app for the object at the point. Not needed if no other object can
-    /// receive the input.
+    /// Whether to ask the app for the object at the point. It is not asked about a press by the
+    /// element's own action, nor in a pop-up, where it would name what is below.
     pub(crate) asked: bool,
     /// The rectangles of objects that may cover the target, if they were queried just now.
     pub(crate) over: Option<&'d [Option<Rect>]>,
@@ -82,7 +82,7 @@ pub(crate) struct IntendedTarget<'d> {
 #[derive(Debug)]
 pub(crate) struct HitOutcome {
     pub(crate) hit: HitResult,
-    /// Whether the app named an object at the point.
+    /// Whether the app named an object at the point, or the order of children was conclusive.
     pub(crate) named: bool,
 }
 
@@ -190,7 +190,7 @@ async fn within(
 }
 
 /// Asks the app for the object at a point, descending from the window. Returns `None` if it names
-/// none.
+/// none; that is an error for toolkits that name everything that they show.
 async fn inner_hit(spot: HitPoint<'_>, at: usize) -> Resolved<Option<HitResult>> {
     let last = spot.view.last;
     let (above, top) = (last.chain(at), last.top(at));
@@ -254,8 +254,8 @@ async fn beside_hit(spot: HitPoint<'_>, at: usize, said: Option<&[Option<Rect>]>
 }
 
 /// Returns whether GTK 4 reports that a press at a point reaches an object or a part of it. An
-/// element that lets presses through, or is not drawn, may be positioned above others without
-/// reporting this.
+/// element that lets presses through, or is not drawn, may be positioned above others, but is not
+/// reported.
 async fn is_picked(spot: HitPoint<'_>, at: usize) -> Result<bool> {
     let AppView { app, last } = spot.view;
     if !last.picture.profile().says_what_a_press_reaches {

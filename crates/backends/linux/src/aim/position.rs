@@ -28,7 +28,7 @@ pub(super) fn panes(picture: &ObjectTree, at: usize) -> Vec<usize> {
     chain[1..end.max(1)].iter().copied().filter(|&i| scrolls(&picture[i])).collect()
 }
 
-/// Returns whether an object shows only a part of its content.
+/// Returns whether an object is a scroll container, which may show only a part of its content.
 pub(super) fn scrolls(object: &Object) -> bool {
     object.role == n::SCROLL_PANE
 }
@@ -55,8 +55,9 @@ pub(crate) async fn boxes(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<O
     Ok(boxes_with_frames(view, handles, sight.as_ref()).await?.0)
 }
 
-/// Returns the bounding boxes of elements on the screen. With `sight`, also returns the rectangles
-/// of their windows according to the toolkit, by index, which are queried in the same round trip.
+/// Returns the bounding boxes of elements on the screen. With `sight`, also queries the rectangles
+/// of their windows in the same round trip, and returns them by the index of the window, in the
+/// toolkit's coordinates.
 async fn boxes_with_frames(
     view: AppView<'_>,
     handles: &[Handle],
@@ -113,8 +114,8 @@ pub(crate) async fn boxes_on_top(view: AppView<'_>, handles: &[Handle]) -> Resul
     Ok(rects)
 }
 
-/// Returns the offset from the toolkit's coordinates to the screen. `frame` is the window's
-/// rectangle according to the toolkit.
+/// Returns the offset from the toolkit's coordinates to the screen; zero if the window is unknown.
+/// `frame` is the window's rectangle according to the toolkit.
 async fn offset(view: AppView<'_>, at: usize, frame: Option<Rect>, sight: &WindowStack) -> Result<Point> {
     let popup = window::popup(view, at, &sight.windows).await?;
     let shown = popup.or_else(|| {
@@ -129,7 +130,7 @@ async fn offset(view: AppView<'_>, at: usize, frame: Option<Rect>, sight: &Windo
 }
 
 /// Returns the part of an element that its scroll containers show, on the screen; the whole element
-/// if that is unknown.
+/// if they show none of it; `None` if it has no position.
 pub(crate) async fn visible_part(view: AppView<'_>, handle: Handle) -> Result<Option<Rect>> {
     let Some(at) = view.index(handle) else { return Ok(None) };
     let sight = WindowStack::of(view.app).await?;

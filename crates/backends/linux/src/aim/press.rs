@@ -27,8 +27,8 @@ pub(crate) fn is_by_action(view: AppView<'_>, target: Handle) -> bool {
     view.index(target).is_some_and(|at| presses_by_action(view, at))
 }
 
-/// Returns whether an object is a checkable group box of Qt. A press inside it reaches the controls
-/// that it contains.
+/// Returns whether an object is a checkable group box of Qt, and there is a pointer to press it. A
+/// press inside it reaches the controls that it contains.
 pub(crate) fn is_group_box(app: &App, picture: &ObjectTree, object: &Object) -> bool {
     let is_control = |&child: &usize| !is_menu(picture[child].role);
     app.profile().boxes_hold_controls

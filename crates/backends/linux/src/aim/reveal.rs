@@ -92,8 +92,8 @@ async fn approach(AppView { app, last }: AppView<'_>, at: usize) -> Result<bool>
 }
 
 /// Returns the scroll containers that do not show the whole element, innermost first, with the
-/// distance of the element from each container's center: 0 in a direction in which the element
-/// fits.
+/// distance of the element from each container's center: 0 in a direction in which it is fully
+/// visible.
 async fn panes_away(
     AppView { app, last }: AppView<'_>,
     at: usize,

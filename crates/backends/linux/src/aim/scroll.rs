@@ -8,8 +8,8 @@ use stickpin_device::{CancellationToken, ErrorCode, InputOutcome, Result};
 use stickpin_tree::{Handle, Rect};
 use stickpin_x11desk::{pings, pointer, screenshot};
 
-/// Scrolls a container, or the content in the middle of the active window: by its scroll bar if
-/// that reports a position, otherwise by the wheel.
+/// Scrolls the container around `target` by its scroll bar if that reports a position. Otherwise,
+/// turns the wheel over the target, or over the active window if there is no target.
 pub(crate) async fn scroll(
     view: AppView<'_>,
     target: Option<Handle>,

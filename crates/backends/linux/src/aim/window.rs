@@ -7,7 +7,8 @@ use stickpin_device::{HitResult, Result};
 use stickpin_tree::{Rect, quote};
 use stickpin_x11desk::{Window, X11, window_manager, windows};
 
-/// Returns the X window that shows an object: its pop-up or its top-level window.
+/// Returns the X window that shows an object: its pop-up, its floating dock or its top-level
+/// window; `None` if it cannot be determined.
 pub(crate) async fn window_of(view: AppView<'_>, at: usize, windows: &[Window]) -> Result<Option<Window>> {
     let frame = ask::place(view.app, &view.last[view.last.top(at)].path).await?;
     window_with(view, at, frame, windows).await
@@ -46,7 +47,7 @@ async fn floating(view: AppView<'_>, at: usize, windows: &[Window]) -> Result<Op
 }
 
 /// Returns the pop-up window that shows an object, and the position of its content according to the
-/// app; `None` if the object is in the app's own window.
+/// app; `None` if the object is in the app's own window, or no pop-up window matches.
 pub(crate) async fn popup(
     AppView { app, last }: AppView<'_>,
     at: usize,

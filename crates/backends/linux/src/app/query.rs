@@ -91,7 +91,7 @@ pub(crate) async fn title(app: &App) -> Result<Option<String>> {
 /// Answers a query about one element.
 ///
 /// # Errors
-/// Returns `UNSUPPORTED`, `ELEMENT_NOT_FOUND` or `BACKEND_LOST`.
+/// Returns `UNSUPPORTED`, `ELEMENT_NOT_FOUND`, `BACKEND_LOST`, `TIMEOUT` or `INTERNAL`.
 pub(crate) async fn answer(device: &mut LinuxDevice, handle: Handle, query: Query) -> Result<Value> {
     match query {
         Query::Html => Err(unsupported("linux", "show the markup of an element")),
@@ -177,7 +177,7 @@ async fn misspelled(app: &App, path: &str) -> BusResult<Vec<String>> {
 }
 
 /// Returns the text that a person sees: the text of the element itself, otherwise the text inside
-/// it. The content of password fields is not read.
+/// it, otherwise its name. The content of password fields is not read.
 async fn text(device: &mut LinuxDevice, handle: Handle) -> Result<String> {
     let path = device.app.path(handle)?;
     let tree = capture::capture_app(device, &[]).await?;
@@ -193,7 +193,7 @@ async fn text(device: &mut LinuxDevice, handle: Handle) -> Result<String> {
     Ok(if leaves.is_empty() { node.name().to_owned() } else { leaves.join("\n") })
 }
 
-/// Reads the whole text of an object in pieces.
+/// Reads the text of an object in pieces, up to [`MAX_TEXT_CHARS`].
 ///
 /// # Errors
 /// Returns `Unknown` when the object has no text.

@@ -15,7 +15,8 @@ const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// always busy.
 const BUSY: Duration = Duration::from_secs(3);
 
-/// Waits until nothing has been signaled for `request.quiet`, for at most `request.cap`.
+/// Waits until nothing has been signaled for `request.quiet` and the app's process is idle or known
+/// to be always busy, for at most `request.cap`.
 pub(crate) async fn until_quiet(
     device: &mut LinuxDevice,
     request: SettleRequest,
@@ -81,7 +82,8 @@ fn works_on(device: &mut LinuxDevice, work: &mut ProcessorTime, start: Instant, 
     busy && !device.always_busy && Instant::now() < end
 }
 
-/// Waits until something may have changed since the last capture.
+/// Waits until something may have changed since the last capture. Returns false after `wait` or
+/// when cancelled.
 pub(crate) async fn until_changed(
     AppView { app, last }: AppView<'_>,
     wait: Duration,

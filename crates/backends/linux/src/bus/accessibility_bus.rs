@@ -13,7 +13,8 @@ use stickpin_x11desk::Address;
 use tokio::time::Instant;
 use zbus::{OwnedVariant, Variant};
 
-/// Timeout for one app among many, so that an app that hangs is merely omitted.
+/// Timeout for each answer of one app among many, so that an app that hangs does not hold up the
+/// list.
 const ONE_OF_MANY: Duration = Duration::from_millis(500);
 
 /// Timeout per query while waiting for an app that hangs.
@@ -104,8 +105,8 @@ impl AccessibilityBus {
         }
     }
 
-    /// Returns whether an assistive technology is announced to apps; `None` if the session bus does
-    /// not provide this property.
+    /// Returns whether an assistive technology is announced to apps; `None` if there is no session
+    /// bus, or it does not provide this property.
     pub(crate) async fn is_on(addresses: &Addresses, until: Instant) -> Option<bool> {
         let session = addresses.session.as_ref()?;
         let answer = query(session, property(SWITCH, STATUS, "IsEnabled"), until).await.ok()?;

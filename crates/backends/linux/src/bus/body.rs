@@ -6,7 +6,8 @@ use serde::de::DeserializeOwned;
 use zbus::message::{Body, Type};
 use zbus::{OwnedVariant, Structure, Variant};
 
-/// A reference to an object: bus name, empty for an object of the app itself, and path.
+/// A reference to an object: the bus name of its process, which may be empty for an object of the
+/// app that answers, and the object path.
 pub(crate) type Reference = (String, String);
 
 /// A method call.

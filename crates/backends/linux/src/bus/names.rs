@@ -1,6 +1,6 @@
 //! Names of AT-SPI and D-Bus interfaces.
 
-/// Interface names of AT-SPI.
+/// The interface that all AT-SPI objects have.
 pub(crate) const ACCESSIBLE: &str = "org.a11y.atspi.Accessible";
 
 pub(crate) const ACTION: &str = "org.a11y.atspi.Action";

@@ -22,16 +22,16 @@ use tokio::time::{Instant, sleep, timeout};
 /// Timeout for the answer to a probe after an order has returned.
 const PROBED: Duration = Duration::from_millis(150);
 
-/// The maximum number of sockets. Sockets whose order may still be running are probed and reused
-/// only once there are this many.
+/// The maximum number of sockets. Only once there are this many, sockets whose order may still be
+/// running are probed again, to reuse one of them.
 const MAX_SOCKETS: usize = 32;
 
 /// How long keys wait for the answer to a probe, and the polling interval.
 const CLEAR: Duration = Duration::from_secs(1);
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The sockets for orders. The lock is held while an order is running, and until its socket has
-/// been probed.
+/// The sockets for orders. The lock is held while the answer to an order is awaited, and until the
+/// socket of an answered action has been probed.
 #[derive(Debug, Clone)]
 pub(super) struct OrderSockets {
     address: Arc<str>,

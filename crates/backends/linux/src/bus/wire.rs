@@ -43,7 +43,8 @@ pub(crate) type Answer = BusResult<Message>;
 
 #[derive(Debug, Default)]
 struct PendingCalls {
-    /// The receivers of pending answers. An answer stays pending even after its receiver is gone.
+    /// The receivers of pending answers. An answer stays pending even after its receiver is gone;
+    /// on a bus, only until the next call.
     calls: HashMap<NonZeroU32, oneshot::Sender<Answer>>,
     closed: Option<String>,
     /// The number of writes.

@@ -79,7 +79,7 @@ pub(super) fn borrows_name(parent: &Object, object: &Object, toolkit: Toolkit) -
 }
 
 /// Returns the objects whose group title does not count as a name: those that share the box with
-/// other elements than labels, or have an adjacent label in `beside`.
+/// elements other than labels, or have an adjacent label in `beside`.
 pub(super) fn untitled<'p>(picture: &'p ObjectTree, beside: &HashMap<&str, &str>) -> HashSet<&'p str> {
     let mut out = HashSet::new();
     if !picture.profile().group_boxes_name_what_they_hold {

@@ -76,7 +76,7 @@ impl Question {
         }
     }
 
-    /// Returns whether the app determines the length of the answer.
+    /// Returns whether the answer contains texts whose length the app determines.
     fn is_for_text(self) -> bool {
         use Question::{Actions, Address, Attributes, Description, Link, Name, Relations, Text};
         matches!(self, Name | Description | Text | Attributes | Relations | Actions | Link | Address)
@@ -244,8 +244,8 @@ pub(super) async fn cached(link: &Link) -> BusResult<Vec<(Object, String, i32)>>
 /// description, states.
 type Item = (Reference, Reference, Reference, i32, i32, Vec<String>, String, u32, String, Vec<u32>);
 
-/// Returns whether an object may be a socket for another process (`AtkSocket`): it has no other
-/// children, and does not list the embedded one.
+/// Returns whether an object may be a socket for another process (`AtkSocket`): it has no children
+/// of its own process. A socket does not list the object that is embedded in it.
 pub(crate) fn may_be_socket(picture: &ObjectTree, at: usize) -> bool {
     let object = &picture[at];
     let elsewhere = |&child: &usize| !Link::same_process(&object.path, &picture[child].path);

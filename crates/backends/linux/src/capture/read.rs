@@ -1,8 +1,8 @@
 //! Reading an app in a few rounds: its cache, then what the cache lacks, then what no cache
 //! contains (rectangles, texts, values).
 //!
-//! States come first. Hidden objects are not read any further. The children of an object that
-//! manages its descendants are never queried, because a spreadsheet has a billion of them.
+//! States come first. Hidden objects are not read any further. The children of an object that may
+//! have too many of them are never listed: a spreadsheet has a billion.
 
 mod details;
 

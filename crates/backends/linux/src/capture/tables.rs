@@ -1,7 +1,7 @@
 //! Lists, trees and spreadsheets that manage their descendants. Of large ones, only the visible
 //! part is read.
 //!
-//! Their children are never queried; a spreadsheet has 2^30 of them. The visible cells are
+//! Their children are never listed; a spreadsheet has 2^30 of them. The visible cells are
 //! determined from the objects at the corners. Small tables are read completely, and spreadsheets
 //! without their empty cells.
 
@@ -133,7 +133,7 @@ impl Table<'_> {
     /// Returns the current positions of known cells of a tree. Folded cells have none.
     async fn current_positions(&self, known: &Paths, part: &TableRange) -> BusResult<Paths> {
         let (rows, columns) = part.all;
-        // The children of the table are its lines, beginning with the headers.
+        // The children of the table are its cells, line by line, beginning with the headers.
         let above = (self.picture[self.at].count / columns).saturating_sub(rows);
         let mut moved: Paths = known
             .iter()

@@ -11,7 +11,7 @@ use stickpin_tree::Handle;
 pub(crate) struct PathNumbers(Mutex<IndexSet<Arc<str>>>);
 
 impl PathNumbers {
-    /// Returns the number of a path, counting from 1; 0 for an object that a capture created.
+    /// Returns the number of a path, counting from 1; 0 for an empty path.
     pub(crate) fn id(&self, path: &str) -> u64 {
         if path.is_empty() {
             return 0;

@@ -205,9 +205,9 @@ async fn window_of(screen: &Screen, own: Option<u32>) -> Result<Option<String>> 
     Ok(windows.iter().find(|w| !w.popup && is_own(w.pid)).map(stickpin_x11desk::Window::describe))
 }
 
-/// Returns the app that was started, if it is running and has a window. An app of another process
-/// counts if no other session starts apps (`alone`), or if it is the only new one after the process
-/// `handed_over`.
+/// Returns the app that was started, if it is running and has a window. A new app of another
+/// process counts if no other session starts apps here (`alone`), or if it is the only new one and
+/// the started process has `handed_over`.
 fn find_launched<'a>(
     running: &'a [RegisteredApp],
     before: &[RegisteredApp],

@@ -1,4 +1,4 @@
-//! Peculiarities of Firefox: fewer queries for plain text, covered windows, and row headers.
+//! Peculiarities of Firefox: covered windows, row headers, and fewer queries for plain text.
 //!
 //! # Queries
 //! Each answer takes about 15 µs, and a page has a thousand objects, most of which only contain

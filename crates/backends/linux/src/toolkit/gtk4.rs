@@ -110,7 +110,8 @@ fn paths(named: Vec<Option<Reference>>) -> Vec<String> {
 }
 
 impl Stack {
-    /// Hides the pages without any of these objects.
+    /// Hides the pages without any of these objects, and those that were never shown, if the
+    /// current page is known.
     fn hide(&self, picture: &mut ObjectTree, there: &[String]) {
         let is_there = |page: &&Page| page.inside.iter().any(|&at| there.contains(&picture[at].path));
         let (shown, hidden): (Vec<&Page>, Vec<&Page>) = self.pages.iter().partition(is_there);

@@ -115,7 +115,8 @@ profile! {
     shows_windows_only: Gtk4,
     /// The app reports SENSITIVE and never ENABLED.
     enables_nothing: Gtk4,
-    /// The app names every object at a point: if the window names none, the page does.
+    /// At any point, the app can name the object that it shows there: if the window names none, the
+    /// page does.
     knows_all_that_it_shows: Gecko | Office,
     /// The text of a label differs from its name.
     labels_differ_from_their_names: Gtk4,
@@ -133,9 +134,9 @@ profile! {
     lines_say_no_press: Gtk4,
     /// A table cell may contain other cells, which make up its text.
     cells_hold_cells: Gtk3,
-    /// Rows of a tree name their parent row; otherwise, their indentation determines it.
+    /// Rows of a tree name their parent row; otherwise, their indentation determines their level.
     rows_name_their_parent: Gtk3,
-    /// Headers of columns and rows are the children before the cells.
+    /// Column and row headers are children of the table, each before the cells that it belongs to.
     headers_lie_before_cells: Gtk3 | Qt,
     /// A hidden header is recognizable only by its empty rectangle.
     headers_may_be_hidden: Qt,

@@ -142,7 +142,8 @@ fn folded_lists(picture: &ObjectTree) -> impl Iterator<Item = usize> + '_ {
     lists.filter(|&child| picture[child].role == n::LIST)
 }
 
-/// Returns the windows with parked parts, and these parts, because their rectangles are needed.
+/// Returns the parts of windows that may be parked, and their windows, because their rectangles are
+/// needed.
 fn parked_docks(picture: &ObjectTree) -> Vec<usize> {
     let mut out = Vec::new();
     for &window in &picture.root().children {

@@ -33,7 +33,8 @@ fn shown_in<'p>(
     shown.filter(|&at| picture[at].shown)
 }
 
-/// Returns the field for paths: the first one outside a list.
+/// Returns the field for paths: the first text field that is not in a list, table, tree or combo
+/// box.
 pub(super) fn path_field(picture: &ObjectTree, window: usize) -> Option<usize> {
     let objects = &picture.objects;
     let holds = |role| matches!(role, n::COMBO_BOX | n::TREE | n::TABLE | n::TREE_TABLE | n::LIST);
@@ -45,8 +46,8 @@ pub(super) fn path_field(picture: &ObjectTree, window: usize) -> Option<usize> {
 }
 
 /// Returns whether a GTK chooser, which other toolkits show as well, saves files. In a chooser that
-/// saves, the name field precedes the list of places. In a chooser that opens, it follows the list,
-/// if there is one.
+/// saves, the name field precedes the list of places. In a chooser that opens, a field that is
+/// shown follows the list.
 pub(super) fn is_to_save_in(picture: &ObjectTree, window: usize) -> bool {
     let holds = |role| matches!(role, n::TABLE | n::TREE_TABLE | n::TREE);
     let mut roles = shown_in(picture, window, holds).map(|at| picture[at].role);

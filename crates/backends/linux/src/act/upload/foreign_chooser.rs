@@ -28,14 +28,15 @@ const REACH_TIMEOUT: Duration = Duration::from_secs(4);
 /// The interval between checks whether the process has registered.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Returns windows of other processes that belong to a window of the app, and modal windows without
-/// a parent.
+/// Returns the windows of other processes that belong to a window of the app, or that are modal and
+/// have no parent.
 pub(crate) async fn foreign_windows(app: &App) -> Result<Vec<Window>> {
     Ok(windows_beside(upload::on_screen(app).await?, app.info.pid))
 }
 
-/// Returns notices about the [`foreign_windows`] that have opened or closed since the last call. In
-/// a desktop session, the tree contains them instead.
+/// Returns notices about the [`foreign_windows`] that have opened or closed since the last call; a
+/// window with a new title counts as opened. Windows without a parent are included only if the app
+/// is alone on its display. In a desktop session, the tree contains all of them instead.
 pub(crate) async fn foreign_window_notices(device: &mut LinuxDevice) -> Vec<Notice> {
     if device.app.is_on_desktop {
         return Vec::new();
@@ -76,7 +77,9 @@ pub(crate) async fn new_foreign_window(act: &Act<'_>, before: &[u32]) -> Result<
 /// Connects to a file chooser window of another process.
 ///
 /// # Errors
-/// Returns `UNSUPPORTED` if the window is not a chooser, or cannot be distinguished from others.
+/// Returns `UNSUPPORTED` if the window is not a chooser, cannot be distinguished from others or has
+/// already closed, if its process cannot be reached, or if it names no parent and the app is not
+/// alone on its display.
 pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Result<Handle> {
     let refused = |why: &str| foreign_window_error(&act.device.app, &window, why);
     let unread = |e: Error| {
@@ -229,8 +232,8 @@ fn drive_hint(window: &Window, among: bool, own: bool, app: &str) -> String {
     }
 }
 
-/// Selects windows that belong to a window of the app but not to its process, and modal windows
-/// without a parent.
+/// Selects the visible windows of other processes that belong to a window of the app, or that are
+/// modal and have no parent. Empty if no window is known to be the app's own.
 fn windows_beside(windows: Vec<Window>, own: Option<u32>) -> Vec<Window> {
     let ours: Vec<u32> =
         windows.iter().filter(|w| own.is_some() && w.pid == own).map(|window| window.id).collect();

@@ -90,8 +90,8 @@ pub(super) async fn unread_hit(view: AppView<'_>, target: usize, path: &str) -> 
     Ok(HitResult::Covered { by: None, what: overlaps::words(&there, 1) })
 }
 
-/// Returns the first ancestor that was read and shown, or is the target, after the object below it
-/// on that path; `None` if there is no such ancestor.
+/// Returns the first ancestor of an object that was read and shown, or is the target, preceded by
+/// the path of its child on the way there; `None` if there is no such ancestor.
 async fn up_to_read(view: AppView<'_>, path: &str, target: usize) -> Result<Option<(String, usize)>> {
     let AppView { app, last } = view;
     let mut here = path.to_owned();
@@ -106,7 +106,7 @@ async fn up_to_read(view: AppView<'_>, path: &str, target: usize) -> Result<Opti
     Ok(None)
 }
 
-/// Returns the current parent of an object.
+/// Returns the path of an object's current parent; `None` if it reports none or is gone.
 pub(super) async fn above_now(app: &App, path: &str) -> Result<Option<String>> {
     let above = lifecycle::check_answer(app, app.link.parents(&[path]).await).await?.pop().flatten();
     Ok(above.filter(|(_, above)| !above.ends_with("/null")).map(|above| app.link.resolve_path(path, above)))

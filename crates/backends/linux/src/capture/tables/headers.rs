@@ -14,9 +14,9 @@ pub(super) struct Headers {
 }
 
 impl Table<'_> {
-    /// Reads the headers. In Qt and GTK 3, the children of a table are its lines. The first line
-    /// consists of the column headers, if there are any, and each line begins with its row header,
-    /// if it has one.
+    /// Reads the headers. In Qt and GTK 3, the children of a table are its cells, line by line. The
+    /// first line consists of the column headers, if there are any, and each line begins with its
+    /// row header, if it has one.
     pub(super) async fn headers(
         &mut self,
         found: &[(CellPosition, usize)],

@@ -81,7 +81,7 @@ pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: P
 
 /// Returns the intended role of an object, given its content and context. Qt and GTK 4 report list
 /// boxes as lists. Qt reports a tree with columns as a tree, GTK 3 reports a tree without columns
-/// as a table, and both report the items as cells.
+/// as a tree table, and both report the items as cells.
 pub(super) fn effective_role(picture: &ObjectTree, object: &Object, above: ParentContext) -> u32 {
     let holds = |role| picture.children(object).any(|child| child.role == role);
     let (in_rows, cells) = (|| holds(n::TABLE_ROW), || holds(n::TABLE_CELL));
@@ -117,9 +117,9 @@ pub(super) fn is_grid_item(object: &Object, above: ParentContext, toolkit: Toolk
     toolkit.profile().lines_say_no_press && cell && object.is(s::FOCUSABLE)
 }
 
-/// Returns whether a press on a line of a list may have an effect. GTK 4 never reports that a press
-/// opens a line. For lines that cannot be selected, GTK 4 only reports that they are focusable. A
-/// line around a control is only the control's label.
+/// Returns whether an object is a line of a GTK 4 list that cannot be selected, but on which a
+/// press may have an effect. GTK 4 never reports that a press opens a line; it only reports that
+/// such a line is focusable. A line around a control is only the control's label.
 pub(super) fn takes_press(picture: &ObjectTree, object: &Object, above: ParentContext) -> bool {
     let line = object.role == n::LIST_ITEM || is_line(object, above);
     let bare = line && object.is(s::FOCUSABLE) && !object.is(s::SELECTABLE);

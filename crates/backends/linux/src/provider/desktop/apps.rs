@@ -134,7 +134,7 @@ impl Member for DesktopApp {
     }
 }
 
-/// Returns the program name of the process of an app that gives itself no name.
+/// Returns the program name of a process, for an app that gives itself no name.
 fn program(pid: Option<u32>) -> Option<String> {
     let command = ancestry(pid?, 1).pop()?.args;
     command.first()?.rsplit('/').next().filter(|name| !name.is_empty()).map(str::to_owned)
@@ -175,7 +175,7 @@ impl DesktopEnvironment {
     /// Adds the apps that have come and removes those that have gone.
     ///
     /// # Errors
-    /// Returns `BACKEND_LOST` when the accessibility bus is gone.
+    /// Returns `BACKEND_LOST` when the accessibility bus is gone or does not respond.
     pub(super) async fn look_for_apps(&mut self, apps: &mut Apps) -> Result<()> {
         self.check_alive()?;
         // The counter is read first, so that apps that register meanwhile count as later changes.
@@ -239,7 +239,7 @@ impl DesktopEnvironment {
     /// apps.
     ///
     /// # Errors
-    /// Returns `BACKEND_LOST` when the accessibility bus is gone.
+    /// Returns `BACKEND_LOST` when the accessibility bus is gone or does not respond.
     async fn unregistered_clients(&self) -> Result<Vec<String>> {
         let mut names = self.bus.names(Instant::now() + BUS).await.map_err(no_registry)?;
         let registry = self.registry.events.state();

@@ -16,7 +16,7 @@ impl DesktopEnvironment {
     /// for another window.
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED` for inputs that need an element; otherwise the errors of
+    /// Returns `UNSUPPORTED` for inputs other than presses, texts and keys; otherwise the errors of
     /// [`stickpin_device::Device::perform`].
     pub(super) async fn send_to_inaccessible(
         &mut self,
