@@ -14,8 +14,8 @@ use stickpin_tree::Handle;
 const LONG_PRESS: Duration = Duration::from_millis(500);
 
 impl SimDevice {
-    /// Runs what the app does just before an action, then returns the position of the action's
-    /// target.
+    /// Runs what the app does just before an action, then returns the index of the action's target
+    /// in the document.
     fn target(&self, sim: &mut Sim, handle: Handle) -> Result<usize> {
         let id = element_id(sim, &self.addresses, handle)?;
         sim.run_interim_handlers(id, Event::Act);

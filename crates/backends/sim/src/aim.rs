@@ -59,7 +59,7 @@ pub(crate) fn receives(sim: &Sim, point: (f64, f64), target: u64) -> bool {
     hit.zip(sim.dom().find(target)).is_some_and(|(hit, target)| is_same_target(sim, hit, target))
 }
 
-/// Aims at the element at a position.
+/// Aims at the element with the index `at` in the document.
 pub(crate) fn aim(
     sim: &mut Sim,
     addresses: &mut Addresses,

@@ -44,10 +44,10 @@ macro_rules! functions {
         }
 
         impl Function {
-            /// Returns the signature: `infix` and the precedence for an operator, otherwise the
-            /// arguments. `expr` is an expression, `list` and `place` are names of lists and of
-            /// writable places. `job` is a statement, and `fields` are `a=1, b='x'`. `?` marks an
-            /// optional argument, `*` a repeatable one.
+            /// Returns the signature: `infix` and the precedence, or `prefix`, for an operator;
+            /// otherwise the arguments. `expr` is an expression, `list` and `place` are names of
+            /// lists and of writable places. `job` is a statement, and `fields` are `a=1, b='x'`.
+            /// `?` marks an optional argument, `*` a repeatable one.
             fn signature(self) -> &'static str {
                 match self { $(Self::$function => $signature,)* }
             }

@@ -75,7 +75,7 @@ impl<'s> Lexer<'s> {
         Ok(is_match)
     }
 
-    /// Consumes this operator or word, or reports the token in its place.
+    /// Consumes this operator or word, or reports where it is missing.
     pub(crate) fn expect(&mut self, what: &str) -> Result<(), String> {
         if self.take(what)? { Ok(()) } else { Err(format!("`{what}` is missing {}", position(self.rest))) }
     }

@@ -89,8 +89,8 @@ impl Navigator<'_> {
         Ok((index, captured))
     }
 
-    /// Requests another document. It loads immediately, after the screen's delay, or after the
-    /// guard's dialog is answered.
+    /// Requests another document. It loads immediately or after the screen's delay; if the guard
+    /// opens a dialog, only once that dialog is accepted.
     pub(crate) fn request_navigation(&mut self, url: &str, change: HistoryChange) -> Result<(), NavError> {
         let navigation = PendingNavigation { url: self.absolute(url), change };
         self.screen(&navigation.url)?;

@@ -126,7 +126,7 @@ impl Renderer<'_> {
             let inner = self.bind_loop_variable(f, env, *at);
             f.filter.as_ref().is_none_or(|e| inner.is_some_and(|inner| self.eval(e, &inner).truthy()))
         };
-        // For a long list without a filter, only the rows in the window are evaluated.
+        // For a virtual list without a filter, only the rows in the window are evaluated.
         let records: Option<Vec<usize>> = f.filter.is_some().then(|| (0..count).filter(passes).collect());
         let len = records.as_ref().map_or(count, Vec::len);
         let record = |nth: usize| records.as_ref().map_or(nth, |r| r[nth]);

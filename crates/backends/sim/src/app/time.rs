@@ -1,4 +1,4 @@
-//! Timers, and the two clocks that drive them.
+//! Timers, and how they run as time advances.
 
 use super::eval::Env;
 use super::expr::{Expr, Function};

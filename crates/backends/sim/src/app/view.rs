@@ -47,7 +47,8 @@ pub(crate) struct Loop {
     pub(crate) filter: Option<Expr>,
     /// With a key, nodes belong to records; without one, to positions.
     pub(crate) key: Option<Expr>,
-    /// The height of a row. Only rows in the scroller's window have nodes.
+    /// The height of a row of a virtual list. Only rows in or near the scroller's window have
+    /// nodes.
     pub(crate) row_height: Option<u32>,
     pub(crate) body: Vec<ViewLine>,
 }
@@ -55,7 +56,8 @@ pub(crate) struct Loop {
 /// An element.
 #[derive(Debug)]
 pub(crate) struct Element {
-    /// The line number. Nodes of the same line in the same position are the same node.
+    /// The line number. Under one parent, nodes of the same line and loop iteration are the same
+    /// node across renderings.
     pub(crate) tpl: u32,
     pub(crate) kind: &'static Kind,
     pub(crate) states: Vec<(States, Expr)>,
