@@ -23,7 +23,7 @@ use stickpin_device::{
 };
 use stickpin_tree::{Handle, quote};
 
-/// Actions that have the effect of a press, in lower case, most likely first.
+/// Names of actions that have the effect of a press, in lower case, most likely first.
 const PRESSES: &[&str] =
     &["click", "press", "toggle", "activate", "jump", "open", "showmenu", "check", "select"];
 
@@ -197,7 +197,8 @@ fn perhaps_pressed(object: &Object, why: &str) -> Error {
         .dispatched(Dispatched::Unknown)
 }
 
-/// Returns the index of the element's own action. GTK 4 also lists the actions of the window.
+/// Returns the index of the element's own action that has the effect of a press. GTK 4 also lists
+/// the actions of the window.
 fn own_action(actions: &[String]) -> Option<usize> {
     PRESSES.iter().find_map(|press| actions.iter().position(|action| action.eq_ignore_ascii_case(press)))
 }

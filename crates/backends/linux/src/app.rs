@@ -166,7 +166,7 @@ pub(crate) struct AppView<'d> {
 }
 
 impl AppView<'_> {
-    /// Returns the index of the object of a handle in the last capture.
+    /// Returns the index of a handle's object in the last capture; `None` if it is not there.
     pub(crate) fn index(&self, handle: Handle) -> Option<usize> {
         self.last.at(&self.app.path(handle).ok()?)
     }

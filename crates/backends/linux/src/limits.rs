@@ -6,13 +6,15 @@ use stickpin_device::Capability::{
     Select, Settle, Type, Upload,
 };
 
-/// The maximum number of objects that are read from one app; beyond that, the capture is truncated.
+/// The maximum number of objects that are read from one app, not counting table cells; beyond that,
+/// the capture is truncated.
 pub(crate) const OBJECTS: usize = 20_000;
 
 /// The maximum depth that is read.
 pub(crate) const DEPTH: usize = 120;
 
-/// The maximum number of children that are read from one object.
+/// The maximum number of children that are read from one object, not counting those in the app's
+/// cache.
 pub(crate) const CHILDREN: usize = 2_000;
 
 /// The maximum number of characters of a text in a capture; `get text` reads the whole text.

@@ -22,8 +22,8 @@ use std::ops::{Index, IndexMut};
 /// no object.
 pub(crate) const ROW: &str = "#row";
 
-/// The attribute of the first visible cell of a row, whose first columns may be hidden, and of each
-/// icon in a grid.
+/// The attribute that marks the first visible cell of a row, whose first columns may be hidden, and
+/// each icon in a grid.
 pub(crate) const LEADS: &str = "leads";
 
 /// Returns whether the app has an object with this path. Other paths were created by a capture.

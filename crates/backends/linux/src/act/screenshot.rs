@@ -23,7 +23,7 @@ impl Screenshots for LinuxDevice {
         x11.screenshot(area).await
     }
 
-    /// Starts a screenshot of the app's window, which the display takes while the next calls run.
+    /// Starts a screenshot of the app's window. The display takes it while the next calls run.
     async fn begin_live_picture(&mut self) -> Result<PendingPicture> {
         lifecycle::alive(&self.app).await?;
         let (x11, area) = area(self.view(), &ScreenshotRequest::default()).await?;

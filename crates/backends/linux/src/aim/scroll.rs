@@ -36,7 +36,7 @@ pub(crate) async fn scroll(
     let (mut right, mut down, mut moved) = (notches(dx), notches(dy), false);
     loop {
         let turn = match wheel::wheel_at(view, target, area, (right != 0, down != 0)).await {
-            // The container cannot be scrolled any further.
+            // After scrolling, no point is left at which the wheel would scroll the container.
             Err(e) if moved && e.code == ErrorCode::ElementCovered => break,
             turn => turn?,
         };
@@ -77,7 +77,7 @@ async fn turn_wheel(
 /// The pixels per notch of the wheel, between those of GTK, Qt and Firefox.
 const NOTCH: f64 = 60.0;
 
-/// The maximum number of notches per command.
+/// The maximum number of notches per command along each axis.
 const NOTCHES: f64 = 200.0;
 
 /// Timeout for a list to redraw after scrolling.

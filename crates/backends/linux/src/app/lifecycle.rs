@@ -1,4 +1,4 @@
-//! The life of an app: whether it is still there, how it ended, and how to end it.
+//! The life of an app: whether it is still there, what it has received, and how it ended.
 
 use crate::app::{App, app_lost};
 use crate::bus::{BusError, BusResult};
@@ -64,7 +64,8 @@ pub(crate) async fn wait_until_input_read(app: &App) -> Result<()> {
     barrier(app).await
 }
 
-/// Returns how the app ended, if it exited normally.
+/// Returns how the app ended; `None` if it is still there, or if a signal ended an app that we
+/// started.
 pub(crate) async fn exit_reason(app: &App) -> Option<String> {
     if app.child.lock().await.is_some() {
         return exit_status(app).await.filter(|s| s.code().is_some()).map(|status| ended_with(app, status));

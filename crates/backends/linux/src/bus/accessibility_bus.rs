@@ -29,7 +29,7 @@ const LAUNCHER: &str = "org.a11y.Bus";
 const SWITCH: &str = "/org/a11y/bus";
 const STATUS: &str = "org.a11y.Status";
 
-/// The property of the root window with the bus address.
+/// The root window's property that contains the bus address.
 const PROPERTY: &str = "AT_SPI_BUS";
 
 /// The events that are subscribed to. Apps send only events that a client has registered.

@@ -32,7 +32,7 @@ pub(crate) type Listener = Box<dyn Fn(&Message) + Send + Sync>;
 pub(crate) struct Wire {
     pending: Arc<Mutex<PendingCalls>>,
     connection: Connection,
-    /// Messages that are waiting to be written. The writer ends when it is dropped.
+    /// Messages that are waiting to be written. The writer ends when this queue is dropped.
     outbox: mpsc::UnboundedSender<zbus::Message>,
     /// Aborted when the connection is dropped.
     _reader: AbortOnDropHandle<()>,

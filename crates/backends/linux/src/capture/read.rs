@@ -258,7 +258,7 @@ impl ObjectReader {
         Ok(())
     }
 
-    /// Returns the visible children of a level.
+    /// Marks the visible children of a level as shown, and returns those that were not yet.
     fn below(&mut self, level: &[(usize, bool)]) -> Vec<(usize, bool)> {
         let toolkit = self.picture.toolkit;
         let mut next = Vec::new();

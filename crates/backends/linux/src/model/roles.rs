@@ -49,7 +49,7 @@ bitflags::bitflags! {
         const NUMBER = 1 << 6;
         /// Page ids distinguish objects of this role from similar ones.
         const KEYED = 1 << 7;
-        /// The role does not report whether it can be pressed.
+        /// Objects of this role do not report whether they can be pressed.
         const MUTE = 1 << 8;
         /// The role is a page or another document in a window.
         const DOCUMENT = 1 << 9;
@@ -148,7 +148,7 @@ pub(crate) fn landmark(xml_roles: &str) -> Option<Role> {
     LANDMARKS.split(' ').any(|landmark| landmark == role.name()).then_some(role)
 }
 
-/// Returns the states that a role implies.
+/// Returns the states that a role implies, by itself or together with a reported state.
 pub(crate) fn inherent_states(role: u32, mapped: Role, states: u64) -> States {
     use number as n;
     let mut out = States::empty();

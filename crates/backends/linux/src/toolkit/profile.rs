@@ -138,7 +138,7 @@ profile! {
     rows_name_their_parent: Gtk3,
     /// Column and row headers are children of the table, each before the cells that it belongs to.
     headers_lie_before_cells: Gtk3 | Qt,
-    /// A hidden header is recognizable only by its empty rectangle.
+    /// Some hidden headers are recognizable only by their empty rectangles.
     headers_may_be_hidden: Qt,
     /// A tree is a table of its visible lines, whose indices shift when others unfold.
     counts_trees_by_lines: Qt,

@@ -11,7 +11,7 @@ use stickpin_tree::Handle;
 /// The maximum number of objects that are queried again; beyond that, the whole app is read.
 const MOST: usize = 120;
 
-/// The maximum number of children of one object that are compared.
+/// The number of children of an object above which they are not compared.
 const CHILDREN: usize = 200;
 
 /// The maximum length of a text that is read again, in bytes.

@@ -15,7 +15,8 @@ const INSETS: &[i32] = &[3, 14, 32, 56];
 const POINTS: i32 = 8;
 
 impl Table<'_> {
-    /// Returns the cells between those at the top-left and bottom-right corners.
+    /// Returns the cells between those at the top-left and bottom-right corners; `None` if the
+    /// table has no size or no cell is found.
     pub(super) async fn visible_range(&self, all: (i32, i32)) -> BusResult<Option<TableRange>> {
         let extents = self.link.call(calls::extents(&self.path)).await?;
         let [x, y, width, height]: [i32; 4] = extents.read()?;

@@ -34,7 +34,7 @@ const REGISTRY_HANGS: &str =
 /// Timeout for connecting to one app.
 const INTRODUCTION_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// Distributes the signals of the one bus connection to the apps that sent them.
+/// Distributes the signals of the one bus connection among the listeners for the apps.
 #[derive(Debug, Default)]
 pub(super) struct EventHub(Mutex<Vec<Weak<AppEvents>>>);
 
