@@ -62,7 +62,8 @@ impl SimDevice {
         }
     }
 
-    /// Delivers an action. The guards of its targets are checked before each of its events.
+    /// Delivers an action. Except for keys and scrolling, the guards of its targets are checked
+    /// before each of its events.
     pub(crate) fn deliver(
         &self,
         sim: &mut Sim,

@@ -124,7 +124,7 @@ functions! {
     /// optional next statement.
     Prompt = "prompt" "expr expr place job?",
     Console = "console" "expr",
-    /// Logs a failed request: its method, address and reason.
+    /// Reports a failed request: its method, address and reason.
     Fail = "fail" "expr expr expr",
     Download = "download" "expr",
     After = "after" "expr job",

@@ -27,9 +27,9 @@ pub(crate) enum HistoryStep {
 pub(crate) enum HistoryChange {
     /// Adds an entry.
     Push,
-    /// Keeps the current entry.
+    /// Loads the document of the current entry again.
     Reload,
-    /// Moves to an existing entry.
+    /// Moves to the entry at this index, and replaces it.
     Step(usize),
 }
 

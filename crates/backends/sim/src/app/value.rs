@@ -22,7 +22,7 @@ impl Value {
         Self::Str(s.as_ref().into())
     }
 
-    /// Returns whether the value counts as true: empty, zero, false and unset do not.
+    /// Returns whether the value counts as true. Empty text, zero, false and unset values do not.
     pub(crate) fn truthy(&self) -> bool {
         match self {
             Self::Null => false,
