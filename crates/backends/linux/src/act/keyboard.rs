@@ -236,7 +236,7 @@ pub(crate) async fn chord(act: &mut Act<'_>, modifiers: Modifiers, key: &str) ->
 /// Sends one chord to exactly this window.
 ///
 /// # Errors
-/// Returns `ELEMENT_NOT_FOUND` if the window is gone, `ELEMENT_COVERED` if another window receives
+/// Returns `ELEMENT_NOT_FOUND` if the window is gone, `ELEMENT_COVERED` if something else receives
 /// its keys, or `INVALID_ARGS` if there is no such key. In these cases, nothing was sent.
 pub(crate) async fn chord_in(
     app: &App,

@@ -26,7 +26,7 @@ pub(crate) const COVERED: &str = "shows nothing while other windows cover it com
 /// Builds the tree. Handles of `watch` that exist but are not visible are reported as hidden.
 ///
 /// # Errors
-/// Returns an error if there are more nodes than a tree can hold.
+/// Returns an error if the tree would be too large.
 pub(crate) fn build(
     picture: &ObjectTree,
     ids: &PathNumbers,

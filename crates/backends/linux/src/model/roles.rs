@@ -30,7 +30,7 @@ static ROWS: LazyLock<Vec<Row>> =
     LazyLock::new(|| TABLE.lines().filter(|line| !line.starts_with('#')).map(Row::of).collect());
 
 bitflags::bitflags! {
-    /// Properties of a role, independent of context.
+    /// Properties of a role, independent of the object that has it.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) struct Facts: u16 {
         /// The content is the name of an object that has no other (ARIA, "name from content").
@@ -95,7 +95,7 @@ pub(crate) fn is_wrapper(role: u32) -> bool {
     role == number::PANEL || ROWS.get(role as usize).is_none_or(|row| row.role == Role::Generic)
 }
 
-/// The context of an object that its role depends on.
+/// The properties of an object's ancestors on which its role depends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ParentContext {
     /// The role number of the parent; for the cells of a row, that of the row's container.

@@ -94,7 +94,8 @@ impl LinuxProvider {
         Addresses { session: Some(private.bus.clone()), ..Addresses::default() }
     }
 
-    /// Returns the screen for an app: a private display if one was requested or there is no other.
+    /// Returns the screen for an app: a private display if one was requested, or if the app is to
+    /// be started and there is no other.
     pub(crate) async fn screen(&self, request: &Request, opening: &Opening) -> Result<Screen> {
         if request.options.attach && request.options.private {
             return Err(Error::invalid_args(

@@ -64,8 +64,8 @@ struct Stack {
     pages: Vec<Page>,
     /// The pages that were never shown.
     bare: Vec<usize>,
-    /// Whether the current page is known from other evidence. If not, it is known only if the app
-    /// returns an object on it.
+    /// Whether the current page is known from the tabs. If not, it is known only if the app returns
+    /// an object on it.
     is_told: bool,
 }
 

@@ -1,4 +1,4 @@
-//! Roles and states in the tree, determined by an object, its descendants and its context.
+//! Roles and states in the tree, determined by an object, its descendants and its ancestors.
 
 use crate::limits::TEXT;
 use crate::model::{
@@ -30,7 +30,7 @@ pub(super) fn role(
     role
 }
 
-/// Returns the states of an object, given those of its descendants and its context.
+/// Returns the states of an object, given its descendants and its ancestors.
 pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: ParentContext) -> States {
     let mut states = s::aria_states(object.states, role, picture.toolkit)
         | roles::inherent_states(object.role, role, object.states);
@@ -79,9 +79,9 @@ pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: P
     states
 }
 
-/// Returns the intended role of an object, given its content and context. Qt and GTK 4 report list
-/// boxes as lists. Qt reports a tree with columns as a tree, GTK 3 reports a tree without columns
-/// as a tree table, and both report the items as cells.
+/// Returns the intended role of an object, given its children and its ancestors. Qt and GTK 4
+/// report list boxes as lists. Qt reports a tree with columns as a tree, GTK 3 reports a tree
+/// without columns as a tree table, and both report the items as cells.
 pub(super) fn effective_role(picture: &ObjectTree, object: &Object, above: ParentContext) -> u32 {
     let holds = |role| picture.children(object).any(|child| child.role == role);
     let (in_rows, cells) = (|| holds(n::TABLE_ROW), || holds(n::TABLE_CELL));
