@@ -22,7 +22,7 @@ pub(crate) struct Binding {
 /// The loop variables around an element, outermost first.
 pub(crate) type Env = Arc<[Binding]>;
 
-/// Returns a scope with one more variable.
+/// Returns these loop variables with one more, the innermost.
 pub(crate) fn extend_scope(env: &[Binding], bound: Binding) -> Env {
     env.iter().cloned().chain([bound]).collect()
 }
@@ -52,7 +52,7 @@ fn field_of(state: &State, env: &[Binding], var: &str, field: &str) -> Value {
     state.lists[&*bound.list][at].get(field)
 }
 
-/// Returns a scope for each record of the list in `args[0]`, in which `it` is that record.
+/// Returns the loop variables for each record of the list in `args[0]`, with that record as `it`.
 fn matching<'a>(args: &'a [Expr], state: &'a State, env: &'a [Binding]) -> impl Iterator<Item = Env> + 'a {
     let list = args[0].list();
     let each = state.lists.get(&*list).into_iter().flatten().enumerate();
