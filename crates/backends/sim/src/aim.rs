@@ -44,8 +44,8 @@ pub(crate) fn bring_into_view(sim: &mut Sim, id: u64) {
     }
 }
 
-/// Returns whether an input that hits one element is meant for another: the hit element is the
-/// target, is inside the target, or is its label.
+/// Returns whether an input that hits one element counts as an input to another: the hit element is
+/// the target, is inside the target, or belongs to the target's label.
 pub(crate) fn is_same_target(sim: &Sim, hit: usize, target: usize) -> bool {
     let dom = sim.dom();
     // A text leaf is pressed where its element is.
@@ -106,8 +106,8 @@ fn hit(sim: &Sim, addresses: &mut Addresses, at: usize, point: (f64, f64)) -> Hi
 }
 
 impl Sim {
-    /// Applies the changes that the app, or the fault with which it was opened, makes to an element
-    /// between locating it and acting on it.
+    /// Applies the changes that the app, or the fault with which it was opened, makes between
+    /// locating an element and acting on it.
     pub(crate) fn run_interim_handlers(&mut self, id: u64, event: Event) {
         if let Some(at) = self.dom().find(id) {
             let tab = &self.tabs[self.active];

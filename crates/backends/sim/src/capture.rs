@@ -6,7 +6,7 @@ use std::collections::{HashMap, HashSet};
 use stickpin_device::{Error, Result};
 use stickpin_tree::{Attr, Handle, IdentityGrade, NodeSpec, States, Tree, TreeBuilder, quote};
 
-/// The public numbers of nodes. On a device without identity, they change with every capture.
+/// The public numbers of nodes on a device without identity, which change with every capture.
 #[derive(Debug, Default)]
 pub(crate) struct Addresses {
     by_address: HashMap<u64, u64>,
@@ -33,8 +33,8 @@ pub(crate) struct Capture {
     pub(crate) nodes: Vec<Option<stickpin_tree::NodeId>>,
 }
 
-/// Captures the whole document of the front tab. A node that is searched for (`extra_node`) is
-/// captured with its ancestors even if it is hidden.
+/// Captures the document of the front tab, without hidden and inert nodes. A node that is searched
+/// for (`extra_node`) is captured with its ancestors and its subtree even if it is hidden.
 pub(crate) fn capture(
     sim: &Sim,
     addresses: &mut Addresses,
@@ -93,8 +93,8 @@ fn hidden<'a>(dom: &'a Dom, nodes: &'a [Option<stickpin_tree::NodeId>]) -> impl 
     uncaptured.map(|at| Handle { scope: dom.document(at).scope, id: dom.nodes[at].id })
 }
 
-/// Returns the position of a handle's element in the document; `None` when it is no longer
-/// connected.
+/// Returns the position of a handle's element in the document of the front tab; `None` when the
+/// element is not in it, or the handle has expired.
 pub(crate) fn find(sim: &Sim, addresses: &Addresses, handle: Handle) -> Option<usize> {
     let dom = sim.dom();
     let id = match sim.options.grade {

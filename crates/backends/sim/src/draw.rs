@@ -20,7 +20,7 @@ struct Canvas {
     pixels: Vec<u8>,
 }
 
-/// Draws a part of the viewport as a PNG, one pixel per CSS pixel.
+/// Draws an area of the page as a PNG, one pixel per CSS pixel.
 pub(crate) fn draw(dom: &Dom, layout: &Layout, area: Rect) -> Result<Vec<u8>> {
     let (width, height) = (pixels(area.width).max(1), pixels(area.height).max(1));
     let mut canvas = Canvas { area, width, height, pixels: vec![255; width as usize * height as usize * 3] };

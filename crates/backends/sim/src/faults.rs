@@ -13,7 +13,7 @@ pub(crate) struct Patches {
     done: Vec<Patch>,
 }
 
-/// A change that a fault made to the document. Elements are identified by their path from the root,
+/// A change that a fault made to the document. Elements are identified by their path to the root,
 /// which stays the same across renderings.
 #[derive(Debug)]
 enum Patch {

@@ -9,7 +9,7 @@ use crate::capture::{self, Addresses};
 use stickpin_device::{Action, Delivery};
 use stickpin_tree::{Attr, Handle, Role, States, differ_in_numbers};
 
-/// States that mark the current item of a group.
+/// The states that show what is checked, selected, pressed or expanded.
 const SELECTION: States = States::CHECKED
     .union(States::MIXED)
     .union(States::EXPANDED)
@@ -213,7 +213,7 @@ pub(crate) struct InputGuards {
 }
 
 impl InputGuards {
-    /// Requires that the next events at a point also reach an element.
+    /// Requires that the next events at a point reach this element.
     pub(crate) fn expect_point(&mut self, point: (f64, f64), target: u64) {
         self.next_point = Some((point, target));
     }

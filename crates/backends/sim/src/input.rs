@@ -15,7 +15,8 @@ impl Sim {
         Input { sim: self }
     }
 
-    /// Returns the control around an element: its nearest actionable ancestor or self.
+    /// Returns the control around an element: the element itself or its nearest ancestor that is
+    /// actionable; the element if there is none.
     pub(crate) fn control(&self, at: usize) -> usize {
         let dom = self.dom();
         dom.path(at).find(|&i| dom.nodes[i].states.contains(States::ACTIONABLE)).unwrap_or(at)
@@ -193,7 +194,7 @@ impl Input<'_> {
         }
     }
 
-    /// Returns the mark of the scroller around an element, or the page's name if there is none.
+    /// Returns the mark of the scroller around an element, or [`PAGE`] if there is none.
     pub(crate) fn scroller(&self, at: usize) -> String {
         let dom = self.sim.dom();
         let found = dom.path(at).find(|&i| dom.nodes[i].style.scroll);

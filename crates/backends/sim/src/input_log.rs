@@ -16,7 +16,8 @@ pub struct ReceivedInput {
     pub event: String,
     /// The element and record that received the input, as the app names them in `truth`.
     pub element: String,
-    /// The filled text or the key. For typed text and multiple options, only what was delivered.
+    /// The filled or typed text, the key, the selected options, or the scroller and the distance. Of
+    /// typed text and multiple options, only what was delivered.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
     /// The address of the app at that time.
@@ -31,7 +32,7 @@ pub struct ReceivedInput {
 pub(crate) struct InputLog {
     pub(crate) received: Vec<ReceivedInput>,
     file: Option<File>,
-    /// The first write error; the device reports it when it is closed.
+    /// The first write error, which the device reports when the device is closed.
     pub(crate) failed: Option<std::io::Error>,
 }
 

@@ -22,12 +22,12 @@ pub(crate) const PAGE: &str = "page";
 /// The positions of all nodes at one moment.
 #[derive(Debug)]
 pub(crate) struct Layout {
-    /// The box of each node in the viewport; `None` if it is hidden.
+    /// The box of each node in viewport coordinates; `None` if it is hidden.
     pub(crate) rects: Vec<Option<Rect>>,
     /// The area of the viewport to which each node is clipped.
     clips: Vec<Rect>,
-    /// The roots of layers above the flow, lowest first, and whether a backdrop covers everything
-    /// else.
+    /// The roots of layers above the flow, lowest first, each with whether a backdrop covers
+    /// everything below it.
     pub(crate) layers: Vec<(usize, bool)>,
     /// The content height and the window height of each scroller, by mark.
     pub(crate) scrollers: HashMap<String, (f64, f64)>,
@@ -38,7 +38,7 @@ struct LayoutPass<'a> {
     dom: &'a Dom,
     scroll: &'a HashMap<String, f64>,
     out: Layout,
-    /// Roots of layers that were found in the flow.
+    /// Roots of layers that are not laid out yet.
     pending: Vec<usize>,
 }
 

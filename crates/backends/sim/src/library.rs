@@ -35,7 +35,7 @@ pub(crate) fn embedded_app(name: &str) -> Option<Result<Arc<App>>> {
             .get_or_init(|| {
                 App::parse(name, SOURCES[at].1)
                     .map(Arc::new)
-                    .map_err(|e| Error::internal(format!("the embedded app {name}: {e}")))
+                    .map_err(|e| Error::internal(format!("the built-in app sim:{name} is not valid: {e}")))
             })
             .clone(),
     )

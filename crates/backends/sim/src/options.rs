@@ -19,7 +19,7 @@ words! {
 }
 
 words! {
-    /// A fault that occurs once, at the first action.
+    /// A fault that occurs once, at the first opportunity.
     Fault {
         /// The device never responds to the action.
         Hang = "hang",

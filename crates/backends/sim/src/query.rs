@@ -67,7 +67,7 @@ fn markup(dom: &Dom, at: usize, out: &mut String) {
     }
 }
 
-/// Returns the options of a list, for a hint.
+/// Returns the hint that names the first options of a list.
 pub(crate) fn options(dom: &Dom, at: usize) -> String {
     let options = dom.nodes[at..dom.nodes[at].end].iter().filter(|n| n.role == Role::Option);
     let names: Vec<String> = options.clone().take(12).map(|n| quote(&n.name)).collect();

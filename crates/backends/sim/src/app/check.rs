@@ -11,7 +11,8 @@ struct Names<'a> {
     loops: HashSet<&'a str>,
 }
 
-/// Checks every name of an app.
+/// Checks that the variables, loop variables, lists and actions that an app names exist, and that
+/// its start address has a screen.
 pub(crate) fn check(app: &App) -> Result<(), String> {
     let mut vars: HashSet<&str> = app.state.keys().chain(app.page.keys()).map(String::as_str).collect();
     vars.extend(app.screens.iter().flat_map(|s| captured_names(&s.url)));

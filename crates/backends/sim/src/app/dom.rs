@@ -19,7 +19,7 @@ pub(crate) struct Key {
     pub(crate) part: Arc<str>,
 }
 
-/// The properties that layout needs.
+/// The properties that layout, drawing, hit tests and captures need.
 #[derive(Debug, Clone, PartialEq, Default)]
 #[allow(clippy::struct_excessive_bools, reason = "independent flags of the view language")]
 pub(crate) struct Style {
@@ -70,7 +70,7 @@ pub(crate) struct Node {
 }
 
 impl Node {
-    /// Returns the value of a property in its view line.
+    /// Returns the expression of a property in the node's view line.
     pub(crate) fn prop(&self, prop: Prop) -> Option<&Expr> {
         self.element.as_ref()?.prop(prop)
     }
@@ -79,7 +79,7 @@ impl Node {
         self.role == Role::Text
     }
 
-    /// Returns whether a capture would report both nodes identically.
+    /// Returns whether both nodes are captured and laid out identically.
     fn reads_as(&self, other: &Self) -> bool {
         self.id == other.id
             && self.depth == other.depth
@@ -107,7 +107,8 @@ pub(crate) struct IdentityAllocator {
     next: u64,
     /// Numbers of removed nodes in order of removal, each with the rendering that removed it.
     removed: VecDeque<(u64, u64)>,
-    /// The number of renderings before a number is reused; `None` for never.
+    /// The number of renderings after which the number of a removed node is reused; `None` for
+    /// never. Only renderings that add or remove nodes count.
     reuse_after: Option<u64>,
     renderings: u64,
     next_scope: u64,
@@ -197,7 +198,7 @@ impl Dom {
         self.path(of).find_map(|i| self.nodes[i].document.as_deref()).expect("the root is a document")
     }
 
-    /// Returns the text below a node as one line.
+    /// Returns the visible texts of a node's subtree, separated by spaces.
     pub(crate) fn text(&self, of: usize) -> String {
         let texts = self.nodes[of..self.nodes[of].end].iter().filter(|n| n.is_text() && !n.style.hidden);
         let mut out = String::new();
@@ -289,7 +290,7 @@ impl Dom {
         self
     }
 
-    /// Returns whether captures of both documents would be equal.
+    /// Returns whether both documents are captured and laid out identically.
     pub(crate) fn reads_as(&self, other: &Self) -> bool {
         self.nodes.len() == other.nodes.len()
             && self.nodes.iter().zip(&other.nodes).all(|(a, b)| a.reads_as(b))

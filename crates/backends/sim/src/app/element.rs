@@ -13,8 +13,8 @@ use std::fmt::Write as _;
 use stickpin_tree::{Role, States};
 
 impl Renderer<'_> {
-    /// Sets the value and checked states; returns the value that the options below are compared
-    /// with.
+    /// Sets the value and the checked or selected state; returns the value that the options below
+    /// are compared with.
     pub(super) fn value(&self, node: &mut Node, e: &Element, text: Option<&str>, env: &Env) -> Option<Value> {
         let own = e.prop(Prop::Value).map(|v| self.eval(v, env));
         let bound = e.prop(Prop::Bind).map(|place| self.eval(place, env));

@@ -27,8 +27,8 @@ pub(crate) fn extend_scope(env: &[Binding], bound: Binding) -> Env {
     env.iter().cloned().chain([bound]).collect()
 }
 
-/// Evaluates an expression. Loading an app rejects unknown names. A value that no longer exists
-/// reads as unset.
+/// Evaluates an expression. Loading an app rejects unknown variables, lists and actions. A value
+/// that no longer exists reads as unset.
 pub(crate) fn eval(expr: &Expr, state: &State, env: &[Binding]) -> Value {
     match expr {
         Expr::Value(v) => v.clone(),

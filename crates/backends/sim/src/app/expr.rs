@@ -71,7 +71,7 @@ functions! {
     Over = "/" "infix 5",
     Modulo = "%" "infix 5",
     Not = "not" "prefix",
-    /// The number of records for which the expression holds, with each as `it`.
+    /// The number of all records, or of those for which the expression holds, with each as `it`.
     Count = "count" "list expr?",
     Sum = "sum" "list expr",
     /// The id of the first record for which the expression holds.
@@ -94,9 +94,9 @@ functions! {
     /// Inserts at a position.
     Insert = "insert" "list expr fields*",
     Remove = "remove" "list expr",
-    /// Changes fields and keeps the record's identity.
+    /// Changes fields of the matching records, which keep their identity.
     Update = "update" "list expr fields*",
-    /// Replaces the record with a new one.
+    /// Replaces each matching record with a new one.
     Replace = "replace" "list expr fields*",
     Move = "move" "list expr expr",
     /// Sorts by a field.
@@ -226,7 +226,7 @@ impl Expr {
                 Ok(Self::Call(Function::If, args))
             }
             Self::Call(function, args) if function.is_called() => Ok(Self::Call(function, args)),
-            _ => Err("an expression is not a statement".to_owned()),
+            _ => Err("a statement is a call or the name of an action".to_owned()),
         }
     }
 

@@ -107,7 +107,7 @@ impl App {
     /// Parses and checks an app.
     ///
     /// # Errors
-    /// Returns a sentence that names the error and its position.
+    /// Returns a description of the error and its position.
     pub(crate) fn parse(name: &str, source: &str) -> Result<Self, String> {
         let raw: RawApp = toml::from_str(source).map_err(|e| e.to_string())?;
         let mut parser = Parser { parts: &raw.parts, next: 0 };

@@ -324,7 +324,8 @@ pub(crate) fn blank(tpl: u32, part: &str, kind: &'static Kind) -> Node {
     }
 }
 
-/// Sets what depends on other nodes: names from content, live regions, hidden and inert subtrees.
+/// Sets what depends on other nodes: names from content, and what a node inherits from its parent
+/// (live, hidden, inert, ghost).
 fn finish(dom: &mut Dom) {
     for at in 0..dom.nodes.len() {
         if at > 0 {

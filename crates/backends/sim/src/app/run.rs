@@ -23,8 +23,7 @@ impl Sim {
         ScriptRun { sim: self, env, depth: 0 }.all(script);
     }
 
-    /// Reports a failed navigation. The app started the navigation, so the error is the app's, not
-    /// the caller's.
+    /// Reports a failed navigation as a notice, because no command waits for its result.
     pub(crate) fn report(&mut self, result: Result<(), NavError>) {
         match result {
             Ok(()) => {}
@@ -207,7 +206,7 @@ impl ScriptRun<'_> {
             Some(script) if self.depth < MAX_DEPTH => {
                 return ScriptRun { sim: self.sim, env: self.env, depth: self.depth + 1 }.all(&script);
             }
-            Some(_) => "never ends",
+            Some(_) => "is nested too deeply",
             None => "is not on this screen",
         };
         self.sim.notice(Notice::ConsoleError { text: format!("action {name} {problem}") });

@@ -187,7 +187,7 @@ impl Sim {
         layout(self.dom(), &self.tab().scroll, self.viewport)
     }
 
-    /// Renders the front tab, keeps identities, and records what changed.
+    /// Renders the front tab, keeps identities, and records whether anything changed.
     pub(crate) fn refresh(&mut self) {
         if self.tab().entries.is_empty() {
             return;

@@ -97,7 +97,7 @@ impl Parser<'_> {
 
     fn parse_nested(&mut self, source: &str, depth: u8) -> Result<Vec<ViewLine>, String> {
         if depth > 8 {
-            return Err("parts include one another endlessly".into());
+            return Err("parts are nested more than 8 deep".into());
         }
         let lines: Vec<SourceLine<'_>> = source
             .lines()
@@ -120,7 +120,7 @@ impl Parser<'_> {
             }
             *lines = rest;
             if line.indent > indent {
-                return Err(format!("`{}` is indented further than the line above allows", line.text));
+                return Err(format!("wrong indentation of `{}`: indent each level by 2 spaces", line.text));
             }
             let below = rest.first().is_some_and(|l| l.indent > indent);
             let children = if below { self.block(lines, indent + 2, depth)? } else { Vec::new() };
@@ -188,7 +188,7 @@ fn repetition(lexer: &mut Lexer<'_>, tpl: u32, body: Vec<ViewLine>) -> Result<Lo
     let row_height = if lexer.take("virtual")? {
         match Expr::read(lexer)? {
             Expr::Value(Value::Int(n @ 1..)) => u32::try_from(n).ok(),
-            _ => return Err("`virtual` needs the height of a row".into()),
+            _ => return Err("`virtual` needs the height of a row, a whole number above 0".into()),
         }
     } else {
         None
@@ -280,7 +280,7 @@ mod tests {
         for (source, part) in [
             ("buton \"A\"", "not a kind of element"),
             ("button \"A\" prss=x", "not a property"),
-            ("main\n      p \"A\"", "indented further"),
+            ("main\n      p \"A\"", "wrong indentation"),
             ("else\n  p \"A\"", "no `if`"),
             ("use header", "no part"),
             ("div scroll h=100", "needs a `#mark`"),

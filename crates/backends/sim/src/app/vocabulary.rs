@@ -16,10 +16,10 @@ words! {
         /// The element or the page was scrolled.
         Scroll = "scrolled",
         Focus = "focused",
-        /// Fires once, just before the device looks for the element, aims at it, or acts on it.
+        /// Fires once per element, just before the device locates it, aims at it, or acts on it.
         Look = "look", Aim = "aim", Act = "act",
-        /// Fires between any two events of one input to the element: two presses, two keys, pick-up
-        /// and drop.
+        /// Fires between any two events of one input to the element: two presses, two keys, two
+        /// toggled options, pick-up and drop.
         Between = "between",
     }
 }

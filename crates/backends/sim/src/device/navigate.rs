@@ -53,7 +53,8 @@ pub(super) fn navigate_to(device: &mut SimDevice, to: &Navigation) -> Result<boo
     Ok(true)
 }
 
-/// Replaces the app of this device. The numbering of handles continues.
+/// Replaces the app of this device, or navigates if it is the same app. The numbering of handles
+/// continues.
 fn switch(device: &mut SimDevice, what: &str) -> Result<()> {
     let options = Options::parse(what).map_err(Error::invalid_args)?;
     if options.is_explicit {

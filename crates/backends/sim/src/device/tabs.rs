@@ -49,7 +49,7 @@ impl Tabs for SimDevice {
             Some(path) if path.starts_with('/') => path.to_owned(),
             Some(other) => {
                 return Err(Error::invalid_args(format!("{} is not an address of {own}", quote(other)))
-                    .hint(format!("use an address in the open app: {own}/PATH")));
+                    .hint(format!("use an address in the open app: `{own}/PATH`")));
             }
         };
         self.shared.running_app()?.navigator().open_tab(&path)?;

@@ -302,7 +302,7 @@ async fn actions_that_call_themselves_end() {
     b.probe.run("a").unwrap();
     let notices = b.device.notices().await.unwrap();
     assert!(
-        matches!(&notices[..], [.., Notice::ConsoleError { text }] if text.contains("never ends")),
+        matches!(&notices[..], [.., Notice::ConsoleError { text }] if text.contains("nested too deeply")),
         "{notices:?}"
     );
 }
