@@ -8,7 +8,7 @@ use url::Url;
 /// The schemes that can be opened.
 const SCHEMES: &[&str] = &["http", "https", "file", "about", "data"];
 
-/// Browser schemes that are claimed only to report that they are not opened.
+/// Browser schemes that are claimed only to report that they are not supported.
 const REFUSED_SCHEMES: &[&str] =
     &["javascript", "chrome", "view-source", "blob", "ftp", "ws", "wss", "devtools"];
 
@@ -27,12 +27,13 @@ pub(crate) fn claims(what: &str) -> bool {
 /// Parses an address.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` when the text is not an address or has a scheme that is not opened.
+/// Returns `INVALID_ARGS` when the text is not an address, has an unsupported scheme, or is a
+/// relative path.
 pub(crate) fn parse(what: &str) -> Result<Url> {
     let what = what.trim();
     let bad = |why: String| {
         Err(Error::new(ErrorCode::InvalidArgs, why)
-            .hint("use a URL like http://127.0.0.1:8000/, example.com or ./page.html"))
+            .hint("use an address like http://127.0.0.1:8000/, example.com or ./page.html"))
     };
     let text = match scheme(what) {
         Some(_) => what.to_owned(),
@@ -50,11 +51,9 @@ pub(crate) fn parse(what: &str) -> Result<Url> {
     };
     match Url::parse(&text) {
         Ok(url) if SCHEMES.contains(&url.scheme()) => Ok(url),
-        Ok(url) => bad(format!(
-            "the scheme {:?} cannot be opened; supported schemes: {}",
-            url.scheme(),
-            SCHEMES.join(", ")
-        )),
+        Ok(url) => {
+            bad(format!("the scheme {:?} is not supported; use one of {}", url.scheme(), SCHEMES.join(", ")))
+        }
         Err(e) => bad(format!("{what:?} is not an address: {e}")),
     }
 }
@@ -77,8 +76,8 @@ fn is_page_file(what: &str) -> bool {
     name && (what.starts_with(['/', '.', '~']) || !what.contains('/') || host(what).is_none())
 }
 
-/// Returns whether the text starts with a host name: `Some(true)` for this machine or the local
-/// network, `Some(false)` for any other host, `None` if it does not.
+/// Returns whether the text starts with a host: `Some(true)` for an IP address, this machine or the
+/// local network, `Some(false)` for any other host name, `None` if it does not.
 fn host(what: &str) -> Option<bool> {
     let authority = what.split(['/', '?', '#']).next().unwrap_or_default();
     if let Some(rest) = authority.strip_prefix('[') {

@@ -18,7 +18,7 @@ pub(crate) struct BrowserState {
     pub(crate) last_tab: u64,
     /// The directories whose files pages may show; `None` when the session is not confined.
     pub(crate) file_roots: Option<Vec<PathBuf>>,
-    /// The size of the viewport of every tab, in CSS pixels.
+    /// The size of the viewport of every tab, in CSS pixels; `None` if the browser decides.
     pub(crate) viewport: Option<(u32, u32)>,
     /// The tab last brought to the front, and the newest tab at that time: a tab that opens later
     /// is in front of it.

@@ -56,8 +56,8 @@ fn send<M: Method>(client: &Client, session: &str, command: &M) {
 }
 
 impl Recorder {
-    /// Records an event of the browser itself; `None` if the event was not understood or not
-    /// needed.
+    /// Records an event of the browser itself. Returns `None` if the event cannot be read, concerns
+    /// nothing that is known, or needs no notice.
     fn browser_event(
         &self,
         client: &Client,
@@ -95,9 +95,9 @@ impl Recorder {
         Some(())
     }
 
-    /// Prepares a new target. The target stays paused until the last of these commands, so that
-    /// none of its code runs before the Page domain is enabled. A dialog that opened earlier could
-    /// never be answered.
+    /// Prepares a new target. The target stays paused until the last command of its preparation, so
+    /// that none of its code runs before the Page domain is enabled. A dialog that opened earlier
+    /// could never be answered.
     fn add_target(
         &self,
         client: &Client,

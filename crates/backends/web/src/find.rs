@@ -13,7 +13,7 @@ use stickpin_process::{find_on_path, is_program};
 const NAMES: &[&str] =
     &["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "microsoft-edge"];
 
-/// Install locations outside `PATH`.
+/// Install locations that `PATH` may lack.
 const INSTALL_PATHS: &[&str] = &[
     "/usr/bin/chromium",
     "/usr/lib/chromium/chromium",
@@ -29,8 +29,8 @@ const INSTALL_PATHS: &[&str] = &[
 /// Finds the browser to start.
 ///
 /// # Errors
-/// Returns `TOOL_MISSING` when no browser is installed (with the install command) or when the
-/// configured program is unusable.
+/// Returns `TOOL_MISSING` when no browser is found (with the install command) or when the configured
+/// program is unusable.
 pub(crate) fn find_chromium(configured: Option<&Path>, path: Option<&OsStr>) -> Result<PathBuf> {
     if let Some(program) = configured {
         if is_program(program) {
@@ -41,11 +41,13 @@ pub(crate) fn find_chromium(configured: Option<&Path>, path: Option<&OsStr>) -> 
             ErrorCode::ToolMissing,
             format!("the browser named by STICKPIN_CHROMIUM {what}: {}", program.display()),
         )
-        .hint("unset STICKPIN_CHROMIUM, or set it to a Chromium or Chrome program"));
+        .hint(
+            "run `stickpin daemon stop`, then unset STICKPIN_CHROMIUM or set it to a Chromium or Chrome program",
+        ));
     }
     let installed = || INSTALL_PATHS.iter().map(PathBuf::from).find(|program| is_program(program));
     find_on_path(NAMES, path).or_else(installed).ok_or_else(|| {
-        Error::new(ErrorCode::ToolMissing, "no supported browser is installed (Chromium, Chrome or Edge)")
+        Error::new(ErrorCode::ToolMissing, "no supported browser was found (Chromium, Chrome or Edge)")
             .hint(install_hint())
     })
 }
@@ -73,12 +75,13 @@ pub(crate) fn check_version(version_text: &str) -> Result<()> {
     }
 }
 
-/// Returns the command that installs a browser.
+/// Returns the hint with the command that installs a browser. The daemon keeps the variables with
+/// which it was started.
 pub(crate) fn install_hint() -> &'static str {
     if cfg!(target_os = "macos") {
-        "run `brew install --cask chromium`, or set STICKPIN_CHROMIUM to the browser"
+        "run `brew install --cask chromium`; or run `stickpin daemon stop`, then set STICKPIN_CHROMIUM to the browser"
     } else {
-        "run `apt install chromium`, or set STICKPIN_CHROMIUM to the browser"
+        "run `apt install chromium`; or run `stickpin daemon stop`, then set STICKPIN_CHROMIUM to the browser"
     }
 }
 

@@ -180,19 +180,16 @@ impl Launch<'_> {
              `stickpin daemon stop`, then `stickpin open URL --headed` where DISPLAY or WAYLAND_DISPLAY is \
              set, or omit `--headed`"
         } else if last_lines.contains("sandbox") {
-            "its sandbox does not work on this machine; if you trust the pages, run `stickpin daemon stop`, then set STICKPIN_NO_SANDBOX=1"
+            "the browser's sandbox may not work on this machine; if you trust the pages, run `stickpin daemon stop`, then set STICKPIN_NO_SANDBOX=1"
         } else if !self.headed {
             "run `stickpin doctor`"
         } else {
-            "if the program is a wrapper (snap), set STICKPIN_CHROMIUM to the browser itself"
+            "if the program is a wrapper (snap), run `stickpin daemon stop`, then set STICKPIN_CHROMIUM to the browser itself"
         };
         let program = self.program.display();
         let last: String = last.chars().take(300).collect();
-        Error::new(
-            ErrorCode::BackendLost,
-            format!("{program} did not start: {reason}; its last output: {last}"),
-        )
-        .hint(hint)
+        Error::new(ErrorCode::BackendLost, format!("{program} did not start: {reason}; it printed: {last}"))
+            .hint(hint)
     }
 }
 

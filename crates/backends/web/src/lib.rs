@@ -3,7 +3,7 @@
 //!
 //! | module | |
 //! |---|---|
-//! | `find`, `launch` | which browser to use; starting, ending and sweeping it |
+//! | `find`, `launch` | which browser to use; starting and ending it |
 //! | `browser_state`, `events`, `downloads`, `file_gate` | state from events; the file gate |
 //! | `driven` | a browser and its driven tab, on which the functions below work |
 //! | `tabs` | the list of tabs and the driven one |

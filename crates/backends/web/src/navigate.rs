@@ -164,7 +164,7 @@ async fn start_navigation(
     match timeout_at(deadline.into(), committed_or_dialog).await {
         Ok(arrived) => arrived?,
         Err(_) => Err(Error::new(ErrorCode::Timeout, "the page did not respond in time")
-            .hint("check that the server is running; the previous page is still open")),
+            .hint("check that the server is running; the current page is still open")),
     }
 }
 
@@ -198,8 +198,11 @@ async fn visit(web: &DrivenBrowser, what: &str, deadline: Instant) -> Result<boo
     let result = timeout_at(deadline.into(), web.page.tab.command(&navigate)).await;
     let Ok(answer) = result else {
         let text = format!("{} did not respond in time", clip(url.as_str()));
-        return Err(Error::new(ErrorCode::Timeout, text)
-            .hint("check that the server is running; the previous page is still open"));
+        let hint = match has_previous_page(web) {
+            true => "check that the server is running; the previous page is still open",
+            false => "check that the server is running",
+        };
+        return Err(Error::new(ErrorCode::Timeout, text).hint(hint));
     };
     let cdp::Navigated { loader_id, error_text, .. } = answer?;
     if let Some(text) = error_text.filter(|text| !text.is_empty()) {
@@ -229,25 +232,29 @@ async fn open_error(web: &DrivenBrowser, url: &str, text: &str, since: Instant) 
         let status = tab.document_status(since).filter(|status| matches!(status, 204 | 205 | 300..=399));
         file.map(NonPageResult::File).or(status.map(NonPageResult::Nothing))
     });
+    let previous = has_previous_page(web);
+    let stays = match previous {
+        true => "the previous page is still open: run `stickpin snapshot -i`",
+        false => "check the address",
+    };
     let (message, hint) = match timeout(RESULT_TIMEOUT, download_or_tab).await {
         Ok(NonPageResult::File(name)) => (
             format!("{shown} is a file, not a page: {} is being downloaded", quote(&name)),
-            "in an open session, run `stickpin wait download`; the previous page is still open",
+            match previous {
+                true => "run `stickpin wait download`; the previous page is still open",
+                false => "open a page first; then open this address, and run `stickpin wait download`",
+            },
         ),
         Ok(NonPageResult::Nothing(status @ 300..)) => (
             format!(
                 "{shown} shows no page: the server answered {status} with a redirect that a tab cannot follow"
             ),
-            "the previous page is still open: run `stickpin snapshot -i`",
+            stays,
         ),
-        Ok(NonPageResult::Nothing(status)) => (
-            format!("{shown} shows no page: the server answered {status}, which has no content"),
-            "the previous page is still open: run `stickpin snapshot -i`",
-        ),
-        Err(_) => (
-            format!("{shown} shows no page: the browser gave up ({text})"),
-            "the previous page is still open: run `stickpin snapshot -i`",
-        ),
+        Ok(NonPageResult::Nothing(status)) => {
+            (format!("{shown} shows no page: the server answered {status}, which has no content"), stays)
+        }
+        Err(_) => (format!("{shown} shows no page: the browser gave up ({text})"), stays),
     };
     Error::new(ErrorCode::DeviceNotFound, message).hint(hint)
 }
@@ -272,6 +279,11 @@ enum NonPageResult {
     Nothing(u16),
 }
 
+/// Returns whether the tab shows a page that a failed navigation leaves open. A new tab shows none.
+fn has_previous_page(web: &DrivenBrowser) -> bool {
+    web.page.tab.url().is_ok_and(|url| !url.is_empty() && url != BLANK_URL)
+}
+
 fn cancelled_error() -> Error {
     Error::new(ErrorCode::Timeout, "the navigation was cancelled")
 }
@@ -290,8 +302,8 @@ fn hint_for(text: &str) -> &'static str {
         "net::ERR_FILE_NOT_FOUND" => "check the path of the file",
         text if text.starts_with("net::ERR_CERT") => "make this machine trust the server's certificate",
         text if text.starts_with("net::ERR_SSL") => {
-            "write http:// before the name if the server does not use TLS"
+            "write `http://` before the name if the server does not use TLS"
         }
-        _ => "open it with `--headed` to see it in a browser window",
+        _ => "open the address with `--headed` to see it in a browser window",
     }
 }

@@ -111,7 +111,7 @@ impl WebProvider {
     }
 }
 
-/// Attaches to all current and future targets, and opens the first tab.
+/// Attaches to all current and future page and iframe targets, and opens the first tab.
 async fn first_tab(
     browser: &Browser,
     shared: &Arc<SharedState>,
@@ -120,7 +120,7 @@ async fn first_tab(
 ) -> Result<Tab> {
     let client = &browser.client;
     let refused =
-        |e: stickpin_devtools::CallError| browser_lost(&format!("the browser refused the connection: {e}"));
+        |e: stickpin_devtools::CallError| browser_lost(&format!("the browser could not be set up: {e}"));
     let downloads = cdp::SetDownloadBehavior {
         // Store downloads under their ids: the names that pages suggest are checked first.
         behavior: "allowAndName",
@@ -147,7 +147,7 @@ async fn first_tab(
     tab.top_world().await?;
     tab.write(|tab| tab.driven = true)?;
     if request.cancel.is_cancelled() {
-        return Err(Error::new(ErrorCode::Timeout, "opening was cancelled"));
+        return Err(Error::new(ErrorCode::Timeout, "opening the page was cancelled"));
     }
     Ok(tab)
 }

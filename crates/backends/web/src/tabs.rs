@@ -1,6 +1,6 @@
 //! The tabs of a browser, and the driven one.
 //!
-//! Tabs open in the background and stay there in a window that a person sees; only this module
+//! Tabs open in the background and, in a window that a person sees, stay there; only this module
 //! records which tab is driven. When the driven tab ends, every call about it fails until
 //! [`take_ended_tabs`] has reported that. An input therefore never goes to a tab that nobody chose.
 
@@ -155,7 +155,7 @@ async fn closes_itself(web: &DrivenBrowser) -> bool {
     matches!(timeout(CLOSE_CHECK_TIMEOUT, closing).await, Ok(true))
 }
 
-/// Opens a tab, drives it, and navigates to `what`.
+/// Opens a tab, drives it, and navigates to `what`, if given. If that fails, closes the tab again.
 pub(crate) async fn open_tab(
     web: &mut DrivenBrowser,
     what: Option<&str>,
@@ -167,7 +167,7 @@ pub(crate) async fn open_tab(
         crate::file_gate::parse_allowed(what, web.state.file_roots().as_deref())?;
     }
     let created = timeout(TAB_TIMEOUT, create(&web.page.tab.client, &web.page.tab.shared)).await;
-    let session = created.map_err(|_| timeout_error("opened"))??;
+    let session = created.map_err(|_| timeout_error("opened", TAB_TIMEOUT))??;
     let before = web.page.tab.session.clone();
     set_driven_tab(web, session);
     web.page.tab.write(|tab| tab.driven = true)?;
@@ -233,7 +233,9 @@ pub(crate) async fn end_tab(
     );
     let ended = tokio::select! {
         ended = prompt => ended,
-        () = cancel.cancelled() => Err(unknown(timeout_error("closed")))?,
+        () = cancel.cancelled() => Err(unknown(
+            Error::new(ErrorCode::Timeout, "closing the tab was cancelled").hint("run `stickpin tab list`"),
+        ))?,
     };
     match ended {
         Ok(Ok(mut dialog)) => {
@@ -245,7 +247,7 @@ pub(crate) async fn end_tab(
         }
         // The tab is gone, as requested, or the browser is, which the next call reports.
         Ok(Err(_)) => Ok(()),
-        Err(_) => Err(unknown(timeout_error("closed"))),
+        Err(_) => Err(unknown(timeout_error("closed", TAB_TIMEOUT))),
     }
 }
 
@@ -363,10 +365,7 @@ pub(crate) async fn bring_to_front_for_screenshot(web: &DrivenBrowser) -> Result
     Ok(())
 }
 
-pub(crate) fn timeout_error(what_happened: &str) -> Error {
-    Error::new(
-        ErrorCode::Timeout,
-        format!("the tab was not {what_happened} within {} s", TAB_TIMEOUT.as_secs()),
-    )
-    .hint("run `stickpin tab list`")
+pub(crate) fn timeout_error(what_happened: &str, limit: Duration) -> Error {
+    let message = format!("the tab was not {what_happened} within {} s", limit.as_secs());
+    Error::new(ErrorCode::Timeout, message).hint("run `stickpin tab list`")
 }

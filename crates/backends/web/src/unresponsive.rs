@@ -23,7 +23,8 @@ const INTERRUPT_TIMEOUT: Duration = Duration::from_millis(500);
 /// The time given to a page to hang again.
 const REHANG_TIME: Duration = Duration::from_millis(50);
 
-/// The number of attempts to terminate scripts.
+/// How often a page is probed again, at most, after its scripts were terminated or its dialog was
+/// dismissed.
 const MAX_ATTEMPTS: usize = 3;
 
 /// Timeout for a tab to open or close.
@@ -107,12 +108,13 @@ pub(crate) async fn is_responsive(web: &DrivenBrowser) -> Result<bool> {
 /// Checks that a page continues after its dialogs were silenced.
 ///
 /// # Errors
-/// Returns `TIMEOUT` when the page only opens further dialogs.
+/// Returns `TIMEOUT` when the page does not answer, for example because it only opens the dialog
+/// again.
 pub(crate) async fn check_resumed(web: &DrivenBrowser) -> Result<()> {
     match responsiveness(web, INTERRUPT_TIMEOUT).await? {
         Responsiveness::Unresponsive => Err(Error::new(
             ErrorCode::Timeout,
-            format!("the page reopened the same dialog after {MAX_DISMISSALS} dismissals: its dialogs are ignored from now on"),
+            format!("the page does not continue after {MAX_DISMISSALS} dismissals of the same dialog, which is dismissed automatically from now on"),
         )
         .hint("run `stickpin reload` to reload the page, or `stickpin back` or `stickpin open URL` to leave it")),
         Responsiveness::Responsive | Responsiveness::ShowsDialog => Ok(()),
@@ -138,7 +140,7 @@ pub(crate) async fn replace_tab(
         (tab.id(), tab.target.clone())
     })?;
     let created = timeout(TAB_TIMEOUT, create(&hung.client, &hung.shared)).await;
-    let session = created.map_err(|_| timeout_error("opened"))??;
+    let session = created.map_err(|_| timeout_error("opened", TAB_TIMEOUT))??;
     tabs::set_driven_tab(web, session);
     web.previous_tabs.retain(|session| *session != hung.session);
     web.page.tab.write(|tab| {
@@ -167,7 +169,8 @@ async fn address_of(web: &DrivenBrowser, to: &Navigation) -> Result<Option<Strin
     }
 }
 
-/// Terminates the scripts that run in a page now. The browser interrupts scripts for this.
+/// Terminates the scripts that run in a page now. The browser handles this command even while a
+/// script runs.
 fn end_scripts(tab: &Tab) -> Result<()> {
     for session in tab.sessions()? {
         tracing::debug!(session, "terminating the scripts of the page");
