@@ -1,4 +1,4 @@
-//! Commands that run in the process of the front end and consist of commands that a [`Client`]
+//! Commands that run in the process of the front end, and may consist of commands that a [`Client`]
 //! runs: `test`, `export`.
 //!
 //! Each has a [`CommandDefinition`], like the commands of the registry, so that command lines and

@@ -55,7 +55,8 @@ impl Connection {
     /// The response counts as delivered once [`Connection::acknowledge`] is called.
     ///
     /// # Errors
-    /// Returns the errors of [`Connection::find_or_start`]; in that case, nothing was run.
+    /// Returns the errors of [`Connection::find_or_start`]. Nothing was run then, except perhaps a
+    /// command that was about to be repeated.
     pub fn run(state_dir: &StateDir, start: &Start, request: &Request) -> Result<(Response, Self)> {
         let mut request = request.clone();
         let secrets = request.keep_used_secrets();
@@ -92,7 +93,7 @@ impl Connection {
         Err(Error::new(
             ErrorCode::DaemonUnreachable,
             format!(
-                "the daemon for `{}` was started {MAX_ATTEMPTS} times and exited each time",
+                "the daemon for `{}` was started {MAX_ATTEMPTS} times, but never became available",
                 state_dir.path().display()
             ),
         )
@@ -221,9 +222,8 @@ impl Connection {
                 Err(e) if matches!(e.kind(), ErrorKind::WouldBlock | ErrorKind::TimedOut) => {
                     let pid = self.welcome.pid;
                     let message = format!("the daemon (process {pid}) is still closing its sessions");
-                    return Err(
-                        Error::new(ErrorCode::Timeout, message).hint(format!("run `kill {pid}` to end it"))
-                    );
+                    return Err(Error::new(ErrorCode::Timeout, message)
+                        .hint(format!("wait a moment, or run `kill -9 {pid}` to end the daemon now")));
                 }
                 // End of the stream, orderly or not.
                 Ok(0) | Err(_) => return Ok(()),
@@ -305,11 +305,11 @@ impl Connection {
 /// Returns `IO` when the runtime cannot be created.
 pub fn runtime() -> Result<tokio::runtime::Runtime> {
     let runtime = tokio::runtime::Builder::new_current_thread().enable_all().build();
-    runtime.map_err(|e| Error::new(ErrorCode::Io, format!("cannot start the runtime: {e}")))
+    runtime.map_err(|e| Error::new(ErrorCode::Io, format!("cannot start the async runtime: {e}")))
 }
 
-/// Creates the response to a call that was not sent or got no answer. Dispatch answers calls that
-/// ran.
+/// Creates the response to a call that failed outside the kernel: it was not sent, was refused, or
+/// got no answer. The kernel itself answers calls that ran.
 #[must_use]
 pub fn failed_response(command: &str, session: Option<String>, error: Error) -> Response {
     Response {
@@ -358,7 +358,8 @@ fn outcome_unknown(begun: Option<&Value>) -> Value {
 
 /// Returns the error for a connection that broke before the answer to a call.
 pub(crate) fn connection_lost(command: &str, begun: Option<&Value>) -> Error {
-    Error::new(ErrorCode::DaemonUnreachable, format!("the daemon exited while `{command}` was running"))
+    let message = format!("the daemon exited before it answered `{command}`");
+    Error::new(ErrorCode::DaemonUnreachable, message)
         .hint("the effect of the command is unknown: open the session again, and take a snapshot before you repeat the command")
         .dispatched(Dispatched::Unknown)
         .details(outcome_unknown(begun))
@@ -370,13 +371,13 @@ pub(crate) fn daemon_hangs(command: &str, pid: u32, begun: Option<&Value>) -> Er
     let message =
         format!("the daemon (process {pid}) did not respond to `{command}` in time: it is hung or suspended");
     Error::new(ErrorCode::DaemonUnreachable, message)
-        .hint(format!("run `kill -9 {pid}` to end it and its sessions; the effect of the command is unknown, so take a snapshot before you repeat the command"))
+        .hint(format!("run `kill -9 {pid}` to end the daemon and its sessions; the effect of the command is unknown, so take a snapshot before you repeat the command"))
         .dispatched(Dispatched::Unknown)
         .details(outcome_unknown(begun))
 }
 
 pub(crate) fn unreadable(error: &io::Error) -> Error {
-    Error::new(ErrorCode::DaemonUnreachable, format!("cannot read the daemon's response: {error}"))
+    Error::new(ErrorCode::DaemonUnreachable, format!("cannot communicate with the daemon: {error}"))
         .hint("run `stickpin daemon status`")
 }
 
@@ -385,7 +386,7 @@ fn silent_daemon(state_dir: &StateDir) -> Error {
     let message =
         format!("the daemon at `{}` did not respond within {seconds} s", state_dir.socket().display());
     Error::new(ErrorCode::DaemonUnreachable, message).hint(format!(
-        "the daemon is hung or suspended; see {}/daemon.json for its process id",
+        "end the process whose id is in `{}/daemon.json`: the daemon is hung or suspended",
         state_dir.daemon_dir().display()
     ))
 }
@@ -397,5 +398,8 @@ fn foreign_daemon(state_dir: &StateDir, welcome: &Welcome) -> Error {
         welcome.state_dir.display(),
         state_dir.path().display()
     );
-    Error::new(ErrorCode::DaemonUnreachable, message).hint("choose a state directory with a shorter path")
+    Error::new(ErrorCode::DaemonUnreachable, message).hint(format!(
+        "use another state directory with `--state-dir DIR`; if this one was moved, run `kill {}` to end its daemon",
+        welcome.pid
+    ))
 }

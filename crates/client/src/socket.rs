@@ -98,7 +98,8 @@ impl Drop for Link {
 enum CallError {
     /// The daemon did not begin the call, so it may be sent again.
     NotBegun(Error),
-    /// The connection ended before the answer.
+    /// The connection ended before the answer, or a daemon was still starting or closing its
+    /// sessions.
     Lost(Error),
     /// A retry does not help.
     Failed(Error),
@@ -275,14 +276,17 @@ impl Link {
         match timeout(ANSWER_ALLOWANCE, self.write.write_all(&encode(message))).await {
             Ok(Ok(())) => Ok(()),
             Ok(Err(e)) => Err(CallError::NotBegun(unreadable(&e))),
-            Err(_) => Err(CallError::Failed(not_read(&message.method, self.pid))),
+            Err(_) => Err(CallError::Failed(not_read(self.pid))),
         }
     }
 }
 
-/// Returns the error for a daemon that does not read a message. It has not begun the call.
-fn not_read(method: &str, pid: u32) -> Error {
-    daemon_hangs(method, pid, None).dispatched(Dispatched::No).details(Value::Null)
+/// Returns the error for a daemon that does not read a message, and thus has not begun the call.
+fn not_read(pid: u32) -> Error {
+    let message = format!("the daemon (process {pid}) does not read its socket: it is hung or suspended");
+    Error::new(ErrorCode::DaemonUnreachable, message)
+        .hint(format!("run `kill -9 {pid}` to end the daemon and its sessions; the command was not run"))
+        .dispatched(Dispatched::No)
 }
 
 /// Delivers each answer to its waiting call until the connection ends.

@@ -19,7 +19,7 @@ pub(crate) fn run(streams: &mut Streams<'_>) -> u8 {
     let shown = tokio::runtime::Builder::new_current_thread()
         .enable_all()
         .build()
-        .map_err(|e| Error::new(ErrorCode::Io, format!("cannot start the runtime: {e}")))
+        .map_err(|e| Error::new(ErrorCode::Io, format!("cannot start the async runtime: {e}")))
         .and_then(|runtime| runtime.block_on(show(streams)));
     match shown {
         Ok(()) => 0,
