@@ -1,5 +1,5 @@
-//! Commands that run in this process: `replay`, `test`. They call the daemon repeatedly, report
-//! progress on stderr, and can be interrupted.
+//! Commands that run in this process, such as `replay` and `test`. They may call the daemon
+//! repeatedly, report progress on stderr, and can be interrupted.
 
 use crate::env::Env;
 use crate::output::Streams;

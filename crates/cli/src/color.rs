@@ -7,7 +7,7 @@ const CODE: Style = AnsiColor::Red.on_default().bold();
 const WARNING: Style = AnsiColor::Yellow.on_default().bold();
 const HINT: Style = Style::new().dimmed();
 
-/// Colors the refs at the start of a line that the response issued.
+/// Colors the refs at the starts of lines, if the response issued them.
 pub(crate) fn color_refs(text: &str, issued: &[(u32, u32)]) -> String {
     text.split_inclusive('\n').map(|line| answer_line(line, issued)).collect()
 }

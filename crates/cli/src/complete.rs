@@ -94,7 +94,7 @@ const FISH: &str = include_str!("../completions/values.fish");
 
 const NUSHELL_VALUES: &str = include_str!("../completions/values.nu");
 
-/// Returns the names of the open sessions. Starts no daemon: without one no session is open.
+/// Returns the names of the open sessions. Starts no daemon: without one, no session is open.
 ///
 /// # Errors
 /// Returns the errors of connecting to the daemon.
@@ -112,8 +112,8 @@ fn fish_words(command: &str, others: &[FrontEndCommand]) -> String {
     format!("complete -c stickpin -n '__fish_seen_subcommand_from {command}' -f -a '{words}'\n")
 }
 
-/// Returns the words after `help` and `man`. Their grammar accepts any text, so that errors can
-/// suggest a name.
+/// Returns the words that may follow `help` or `man`; none for other commands. The grammar of both
+/// accepts any text, so that errors can suggest a name.
 fn help_words(command: &str, others: &[FrontEndCommand]) -> BTreeSet<&'static str> {
     // Two-word names are completed word by word.
     let commands = || stickpin_cmdline::names(others).flat_map(|name| name.split(' '));

@@ -15,7 +15,7 @@ pub struct Console {
     pub ephemeral: bool,
     /// The conversation to continue.
     pub context: Option<String>,
-    /// The value of `--session`.
+    /// The name given to `session attach`, otherwise the value of `--session`.
     pub session: Option<String>,
     /// The value of `--state-dir`.
     pub state_dir: Option<String>,
@@ -42,12 +42,12 @@ impl Console {
     /// conversation without a name.
     pub(crate) fn read(matches: &ArgMatches, options: &Options) -> Result<Self> {
         if options.json {
-            return Err(Error::invalid_args("a console does not print JSON")
-                .hint("add `--json` to a command that you type in it"));
+            return Err(Error::invalid_args("a console does not accept `--json`")
+                .hint("add `--json` to the commands that you type in the console"));
         }
         let context = matches.get_one::<String>("context").cloned();
         if context.as_ref().is_some_and(|name| name.trim().is_empty()) {
-            return Err(Error::invalid_args("`--context` is empty").hint("omit it for the default"));
+            return Err(Error::invalid_args("`--context` is empty").hint("omit `--context` for the default"));
         }
         // Only `session attach` has this argument.
         let named = matches.try_get_one::<String>("name").ok().flatten().cloned();

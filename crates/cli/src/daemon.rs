@@ -1,4 +1,4 @@
-//! `daemon status|start|stop`. These commands work with a daemon of any version.
+//! `daemon status|start|stop`. `status` and `stop` work with a daemon of any version.
 
 use crate::env::Env;
 use crate::output::Streams;

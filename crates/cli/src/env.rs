@@ -47,7 +47,8 @@ pub struct Env {
     pub dumb_terminal: bool,
     /// The width of the terminal on stdout.
     pub columns: Option<u16>,
-    /// Returns the current width of the terminal on stderr; 80 by default.
+    /// The function that returns the current width of the terminal on stderr; without it, the width
+    /// is 80.
     pub progress_columns: Option<fn() -> u16>,
     /// The width of a character cell on stdout in pixels, if the terminal reports it.
     pub cell_width: Option<u16>,

@@ -25,7 +25,7 @@ const RECONNECT: Duration = Duration::from_secs(30);
 /// continue.
 const FIRST_ANSWER: Duration = Duration::from_secs(5);
 
-/// The pause between two attempts.
+/// The pause between two attempts to reach the daemon.
 const RECONNECT_INTERVAL: Duration = Duration::from_millis(200);
 
 /// Returns how to follow a request, if it waits for entries or is followed.
@@ -234,8 +234,9 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads until the receiver is gone, the session is closed, or the daemon has been away for too
-    /// long.
+    /// Reads until the receiver is gone, the session is closed, a command fails, or the daemon has
+    /// been away for too long. With `once`, also ends with the first entries, or once the timeout of
+    /// the command has expired.
     fn read(mut self, tell: &mpsc::Sender<Result<Answer>>) {
         let timeout = self.request.input.remove(self.follow.timeout);
         self.request.input.insert(self.follow.wait.to_owned(), true.into());

@@ -30,10 +30,11 @@ pub(crate) fn overview(others: &[FrontEndCommand]) -> String {
     text
 }
 
-/// Returns the text of a topic or the help of a command.
+/// Returns the text of a topic, the help of a command, or the commands of a group; for an empty
+/// `topic`, the list of all commands.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` if `topic` is neither.
+/// Returns `INVALID_ARGS` if `topic` is none of these.
 pub(crate) fn topic_text(topic: &str, others: &[FrontEndCommand]) -> Result<String> {
     if topic.is_empty() {
         return Ok(overview(others));

@@ -50,7 +50,7 @@ use stickpin_kernel::registry::{self, COMMANDS, CommandDefinition};
 use stickpin_kernel::{Error, ErrorCode, Request, Result};
 use stickpin_wire::StateDir;
 
-/// The maximum length of steps on standard input, in bytes.
+/// The maximum length of standard input, in bytes.
 const STDIN_LIMIT: u64 = 4 * 1024 * 1024;
 
 /// Functions that the binary provides, because only it knows the backends and the daemon.
@@ -130,7 +130,7 @@ pub fn refuse(args: impl IntoIterator<Item = OsString>, error: Error, streams: &
 pub fn request(args: &[&str], env: &Env) -> Result<Request> {
     match parse::parse_line(args.iter().map(|&arg| arg.to_owned()).collect(), env, &[]) {
         Ok(CliAction::Call(request, _)) => Ok(*request),
-        Ok(_) => Err(Error::invalid_args("this command runs only on the command line")),
+        Ok(_) => Err(Error::invalid_args("the line runs no command: it is empty, or asks for help")),
         Err((_, error)) => Err(error),
     }
 }
@@ -149,15 +149,15 @@ pub fn grammars(
     ))
 }
 
-/// Returns the names of the commands that only the command line has.
+/// Returns the names of the commands that only the command line has, except `help`.
 pub fn shell_commands() -> impl Iterator<Item = &'static str> {
     local::LOCAL_COMMANDS.iter().filter(|local| local.action != LocalAction::Help).map(|local| local.name)
 }
 
-/// Returns the text of a help topic, or the help of a command.
+/// Returns the text of a help topic, the help of a command, or the commands of a group.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` if `topic` is neither.
+/// Returns `INVALID_ARGS` if `topic` is none of these.
 pub fn help_text(topic: &str, client_commands: ClientCommands) -> Result<String> {
     help::topic_text(topic, &local::front_end_commands(client_commands))
 }

@@ -28,7 +28,7 @@ pub(crate) fn page(name: &str, others: &[FrontEndCommand]) -> Result<String> {
     let version = stickpin_wire::rpc::VERSION;
     let mut page = Vec::new();
     let rendered = Man::new(command.no_binary_name(false).version(version)).title(title).render(&mut page);
-    rendered.map_err(|e| Error::internal(format!("cannot write the page: {e}")))?;
+    rendered.map_err(|e| Error::internal(format!("cannot render the manual page: {e}")))?;
     Ok(String::from_utf8_lossy(&page).into_owned())
 }
 

@@ -76,7 +76,7 @@ impl Mcp {
         let number = |name: &str, min: u64, what: &str| {
             let number = text(name).map(|n| {
                 n.parse().ok().filter(|n| *n >= min).ok_or_else(|| {
-                    let message = format!("`--{name}`: {n:?} is not a number{what} of at least {min}");
+                    let message = format!("`--{name}`: {n:?} is not a whole number{what}, {min} or more");
                     Error::invalid_args(message)
                 })
             });

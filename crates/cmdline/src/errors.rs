@@ -24,7 +24,10 @@ pub fn invalid_args(error: &Complaint, command: &mut Command) -> Error {
         ErrorKind::WrongNumberOfValues | ErrorKind::TooFewValues => {
             format!("`{option}` of `{name}` needs a value")
         }
-        ErrorKind::ArgumentConflict => format!("`{arg}` of `{name}` was given twice or with its opposite"),
+        ErrorKind::ArgumentConflict => match text(ContextKind::PriorArg) {
+            other if other.is_empty() => format!("`{arg}` of `{name}` conflicts with another argument"),
+            other => format!("`{arg}` of `{name}` cannot be combined with `{other}`"),
+        },
         _ => format!("`{name}`: invalid arguments"),
     };
     let suggestions = [ContextKind::SuggestedArg, ContextKind::SuggestedValue].map(text);

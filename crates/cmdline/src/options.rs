@@ -98,7 +98,7 @@ const FOLLOW: &str = "--follow";
 
 /// Returns the option that follows a command: a front end then repeats the command.
 pub(crate) fn follow(how: Follow) -> Arg {
-    let help = "Print entries as they arrive until you end the command, with --json one object per line; the last line on stderr is `cursor_seq=N`";
+    let help = "Print entries as they arrive until you end the command (with `--json`, one object per line); the last line on stderr is `cursor_seq=N`";
     switch(FOLLOW, help).conflicts_with_all([how.wait, how.timeout])
 }
 
@@ -153,7 +153,8 @@ pub fn read(matches: &ArgMatches) -> Result<Options> {
     };
     let named = |long: &str| match text(long) {
         Some(empty) if empty.is_empty() => {
-            Err(Error::invalid_args(format!("`--{long}` is empty")).hint("omit it for the default"))
+            let hint = format!("omit `--{long}` for the default");
+            Err(Error::invalid_args(format!("`--{long}` is empty")).hint(hint))
         }
         name => Ok(name),
     };
@@ -180,8 +181,10 @@ pub fn read(matches: &ArgMatches) -> Result<Options> {
 pub fn refuse_turn(options: &Options) -> Result<()> {
     match options.turn {
         None => Ok(()),
-        Some(_) => Err(Error::invalid_args("`--turn` applies to one command of a session")
-            .hint("omit `--turn`, or add it to the commands in the script")),
+        Some(_) => Err(Error::invalid_args(
+            "this command does not accept `--turn`, which applies to a single command in a session",
+        )
+        .hint("omit `--turn`; in a script, add it to the commands that need it")),
     }
 }
 

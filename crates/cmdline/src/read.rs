@@ -57,8 +57,8 @@ pub fn read(definition: &CommandDefinition, args: Vec<String>) -> Result<ParsedA
     Ok(ParsedArguments::Input(input, options))
 }
 
-/// Refuses `--follow`, `--stdin` and `--show`, for a command that is not run on its own: nothing
-/// could end it, and it has no standard input and no terminal.
+/// Refuses `--follow`, `--stdin` and `--show`, for a command that a shell does not run directly:
+/// nothing could end it, and it has no standard input and no terminal.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` if one of the options is set.
@@ -69,7 +69,8 @@ pub fn refuse_following(options: &Options) -> Result<()> {
         (options.follow, "--follow", "use `--wait`, and continue with `--after`"),
     ];
     let Some((_, name, hint)) = refused.into_iter().find(|(given, ..)| *given) else { return Ok(()) };
-    Err(Error::invalid_args(format!("`{name}` works only when the command is run on its own")).hint(hint))
+    let message = format!("`{name}` works only for a command that is run directly in a shell");
+    Err(Error::invalid_args(message).hint(hint))
 }
 
 /// The value that denotes the steps on standard input.
@@ -102,7 +103,7 @@ fn step_lines<'i>(
 fn batch_step(line: &str) -> Result<Value> {
     let read = parse(&crate::split(line)?)?;
     if read.options != Options::default() {
-        let message = format!("a step cannot have its own options: {}", stickpin_tree::quote(line));
+        let message = format!("a step cannot have options for every command: {}", stickpin_tree::quote(line));
         let hint = "put options such as `--session` and `--json` before the steps; they apply to every step";
         return Err(Error::invalid_args(message).hint(hint));
     }
@@ -131,12 +132,13 @@ pub fn insert_stdin_text(entry: &Entry, input: &mut Map<String, Value>, text: &s
 /// command lines with blank lines and `#` comments between them.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` with the number of the line.
+/// Returns `INVALID_ARGS` for a text that is neither, with the number of the line if there is one.
 pub fn insert_stdin_steps(entry: &Entry, input: &mut Map<String, Value>, text: &str) -> Result<()> {
     let steps: Vec<Value> = if text.trim_start().starts_with('[') {
         serde_json::from_str(text).map_err(|e| {
-            Error::invalid_args(format!("standard input is not a list of steps: {e}"))
-                .hint(r#"write [{"command":"press","input":{"target":"@e3"}}], or one command line per line"#)
+            Error::invalid_args(format!("standard input is not a list of steps: {e}")).hint(
+                r#"write `[{"command":"press","input":{"target":"@e3"}}]`, or one command line per line"#,
+            )
         })?
     } else {
         let lines = text.lines().enumerate().map(|(at, line)| (at + 1, line.trim()));
@@ -175,7 +177,7 @@ pub fn parse(args: &[String]) -> Result<CommandLine> {
             Ok(CommandLine { entry, input, options })
         }
         ParsedArguments::Help(_) => {
-            let message = format!("`{}` with `--help` cannot be run as a step", picked.name);
+            let message = format!("`{}` with `--help` is not a command to run", picked.name);
             Err(Error::invalid_args(message).hint(format!("run `stickpin help {}`", picked.name)))
         }
     }

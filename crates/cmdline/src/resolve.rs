@@ -41,7 +41,8 @@ fn find<O: LocalCommand>(name: &str, own: &[O]) -> Option<&'static str> {
 }
 
 /// Finds the command among the registry's and the front end's `own` ones. Two-word names win over
-/// one-word names; common options are skipped. Returns `None` when there is no word at all.
+/// one-word names; common options are skipped. Returns `None` when there is no word, or when an
+/// option that is not a common one comes first.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` with the nearest name, or with the members of a group that is not a

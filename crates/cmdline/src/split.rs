@@ -1,15 +1,17 @@
-//! Splitting a line into words as a shell does.
+//! Splits a line into words, much as a shell does.
 
 use stickpin_kernel::{Error, Result};
 
-/// Splits a command line as a shell would. White space separates words, and single and double
-/// quotes group them. In double quotes a backslash escapes `"` and itself.
+/// Splits a command line much as a shell would. White space separates words, and single and double
+/// quotes group them. In double quotes, a backslash escapes `"` and itself; elsewhere, it is an
+/// ordinary character.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` for an unclosed quote.
 pub fn split(line: &str) -> Result<Vec<String>> {
-    let open =
-        |quote: char| Error::invalid_args(format!("{quote} is not closed in {}", stickpin_tree::quote(line)));
+    let open = |quote: char| {
+        Error::invalid_args(format!("the quote {quote} is not closed: {}", stickpin_tree::quote(line)))
+    };
     let mut words = Vec::new();
     let mut word: Option<String> = None;
     let mut chars = line.chars();
