@@ -121,8 +121,8 @@ async fn covers_the_end<G: Environment>(
     Ok(window.filter(|window| window.area.contains(to.0, to.1)).map(|window| window.description))
 }
 
-/// Returns what covers the end point of a drag into another member; `None` if the target receives
-/// the drop, or if that is unknown.
+/// Returns what the end point of a drag into another member hits instead of the target; `None` if
+/// the target receives the drop, or if that is unknown.
 fn in_the_way(hit: HitResult) -> Option<String> {
     match hit {
         HitResult::Target | HitResult::Unknown => None,

@@ -240,7 +240,7 @@ impl<G: Environment> Navigator for CompositeDevice<G> {
                 };
                 Ok(NavigationResult::default().moved(true).quiet(arrival))
             }
-            _ => Err(unsupported(self.ground.info().kind, "go back, forward or home")),
+            _ => Err(unsupported(self.ground.info().kind, "go back, forward or home, or reload")),
         }
     }
 }

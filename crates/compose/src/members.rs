@@ -33,7 +33,7 @@ pub trait Member: Send + fmt::Debug {
     /// reports that state.
     fn active_window(&mut self) -> Option<(Handle, bool)>;
 
-    /// Gives the keyboard focus to the window of an element, as a press in it would.
+    /// Gives the keyboard focus to the window of an element, as a press in that window would.
     ///
     /// # Errors
     /// Returns the errors of [`Device::perform`].
@@ -74,7 +74,7 @@ impl<M: Member> MemberEntry<M> {
         match device.capture(CaptureRequest::default().stored(last.as_ref()).watch(watch)).await {
             Ok(CaptureResult::Tree(tree)) => self.tree = Some(tree),
             Ok(CaptureResult::Unchanged) => self.tree = last,
-            Ok(other) => return Err(Error::internal(format!("a member answered with {other:?}"))),
+            Ok(other) => return Err(Error::internal(format!("the capture of a member returned {other:?}"))),
             Err(e) if e.code == ErrorCode::BackendLost => self.gone = true,
             Err(e) if e.code == ErrorCode::Timeout => self.member.mark_silent(),
             Err(e) => return Err(e),

@@ -48,7 +48,7 @@ impl MergedTree {
     /// a tree without members. `hidden` contains handles that exist but are not shown.
     ///
     /// # Errors
-    /// Returns an error if there are more nodes than a tree can hold.
+    /// Returns an error if the merged tree would be too large.
     pub(crate) fn merge(
         (grade, url, empty): (IdentityGrade, &str, &str),
         parts: Vec<MemberTree>,

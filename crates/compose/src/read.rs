@@ -172,5 +172,5 @@ fn merge<G: Environment>(
 ) -> Result<MergedTree> {
     let whole = (ground.info().grade, ground.url(), G::EMPTY);
     MergedTree::merge(whole, readings, focus, hidden)
-        .map_err(|e| Error::internal(format!("the {} produced no tree: {e}", G::NAME)))
+        .map_err(|e| Error::internal(format!("the trees of the {} cannot be merged: {e}", G::NAME)))
 }

@@ -71,7 +71,7 @@ impl<G: Environment> CompositeDevice<G> {
                 }
                 self.active_window().await?.map(|(number, _)| number).ok_or_else(|| {
                     Error::element_not_found(format!("no app on the {} has the keyboard focus", G::NAME)).hint(
-                        "name the element with `stickpin type TEXT --into TARGET`; run `stickpin snapshot -i` to list the elements",
+                        "name a target, or press an element of the app first; run `stickpin snapshot -i` to list the elements",
                     )
                 })
             }
