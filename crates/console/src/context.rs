@@ -27,8 +27,8 @@ pub struct Entry {
     pub generation: Option<u64>,
     /// The numbers of these refs, as inclusive ranges.
     pub pins: Vec<(u32, u32)>,
-    /// The records of the session log that were shown before the prompt: messages, and turns for
-    /// the person.
+    /// The records of the session log that were shown before the prompt: messages, and whatever is
+    /// addressed to the person.
     pub events: Vec<u64>,
 }
 
@@ -63,7 +63,8 @@ impl Conversation {
     }
 
     /// Returns the element that `it` refers to: that of the last entry that has one. A ref gets the
-    /// pin of the last entry that showed it, up to that one, so that a refusal names that snapshot.
+    /// pin of the last entry, up to and including that one, that showed the ref, so that a refusal
+    /// names the snapshot that the person saw.
     #[must_use]
     pub fn target(&self) -> Option<String> {
         let at = self.entries.iter().rposition(|entry| entry.target.is_some())?;

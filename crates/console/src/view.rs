@@ -91,15 +91,15 @@ fn status(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) {
     let mut words = vec![match &app.phase {
         Phase::Connecting => "connecting".to_owned(),
         Phase::Live => app.turn.holder(),
-        Phase::Absent => "no session yet: open URL".to_owned(),
+        Phase::Absent => "no session yet: type `open URL`".to_owned(),
         Phase::Ended => "session ended".to_owned(),
-        Phase::Lost(why) => format!("daemon lost: {why}"),
+        Phase::Lost(why) => format!("cannot read the session: {why}"),
     }];
     if app.running {
         words.push("running, Ctrl-C cancels".to_owned());
     }
     if app.log.below() > 0 {
-        words.push(format!("{} below, Esc", app.log.below()));
+        words.push(format!("{} rows below, Esc returns", app.log.below()));
     }
     if let (Phase::Live, Some(me)) = (&app.phase, app.turn.me()) {
         words.push(me.role.clone());

@@ -12,7 +12,7 @@ use stickpin_client::ClientCommands;
 /// The part of the screen that receives the keys.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Focus {
-    /// The prompt; other keys scroll the log.
+    /// The prompt; PageUp and PageDown scroll the log.
     #[default]
     Prompt,
     /// The tree.
@@ -33,7 +33,7 @@ pub(crate) enum Phase {
     Absent,
     /// Closed, or its app is gone.
     Ended,
-    /// The daemon does not answer, for this reason.
+    /// The session cannot be read, for this reason, such as a daemon that has ended.
     Lost(String),
 }
 
@@ -88,7 +88,7 @@ pub(crate) struct App {
     pub(crate) tree: Tree,
     /// The reason why there is no outline.
     pub(crate) tree_error: Option<String>,
-    /// The calls.
+    /// The calls and messages.
     pub(crate) log: Log,
     /// The line that is being typed.
     pub(crate) prompt: Prompt,

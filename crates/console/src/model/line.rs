@@ -43,10 +43,10 @@ pub(crate) const COLONS: &[Colon] = &[
         name: ":msg",
         arguments: "WHO TEXT",
         command: "msg send",
-        summary: "message a member, or `room`",
+        summary: "message a member, or all (`room`)",
     },
     Colon { name: ":note", arguments: "TEXT", command: "notes add", summary: "leave a note in the session" },
-    Colon { name: ":peer", arguments: "NAME", command: "session peer", summary: "make a session a peer" },
+    Colon { name: ":peer", arguments: "NAME", command: "session peer", summary: "add a peer session" },
     Colon { name: ":watch", arguments: "", command: "watch", summary: "show the live view in a browser" },
     Colon { name: ":clear", arguments: "", command: "", summary: "forget what `it` refers to" },
     Colon { name: ":quit", arguments: "", command: "", summary: "leave the console" },
@@ -119,7 +119,7 @@ impl Grammar<'_> {
         let rest = rest.trim();
         let colon = COLONS.iter().find(|colon| colon.name == name).ok_or_else(|| {
             let near = stickpin_kernel::schema::nearest(name, COLONS.iter().map(|colon| colon.name));
-            let hint = near.map_or("type :help".to_owned(), |near| format!("did you mean {near}?"));
+            let hint = near.map_or("type `:help`".to_owned(), |near| format!("did you mean `{near}`?"));
             let name = stickpin_tree::quote(name);
             Error::invalid_args(format!("there is no colon command {name}")).hint(hint)
         })?;
@@ -160,11 +160,11 @@ impl Grammar<'_> {
         }
         if let Some(name) = self.shell_command(words, &own) {
             return Err(Error::invalid_args(format!("`{name}` runs only in a shell"))
-                .hint("leave the console with :quit, or use another terminal"));
+                .hint("leave the console with `:quit`, or use another terminal"));
         }
         let Some(found) = stickpin_cmdline::resolve_command(words, &own)? else {
             return Err(Error::invalid_args("the line has no command")
-                .hint("type :help, or run `stickpin help` in a shell"));
+                .hint("type `:help`, or run `stickpin help` in a shell"));
         };
         let client_command =
             self.client_commands.iter().copied().find(|c| c.definition().spec.name == found.name);
@@ -178,7 +178,7 @@ impl Grammar<'_> {
         };
         stickpin_cmdline::refuse_following(&options)?;
         if options.state_dir.is_some() {
-            return Err(Error::invalid_args("the state directory of a console cannot change")
+            return Err(Error::invalid_args("the state directory of a console cannot be changed")
                 .hint("pass `--state-dir` when you start the console"));
         }
         if registry::find(found.name).is_some_and(|entry| stickpin_cmdline::wants_stdin(entry, &mut input)) {
@@ -203,8 +203,8 @@ impl Grammar<'_> {
 #[must_use]
 pub fn help() -> String {
     let mut text = String::from(
-        "Type commands as on the command line, without the word stickpin: snapshot -i, press @e3.\n\
-         `it` refers to the element of the last command that had one: press it.\n\n",
+        "Type commands as on the command line, without the word stickpin: `snapshot -i`, `press @e3`.\n\
+         `it` refers to the element of the last command that had one: `press it`.\n\n",
     );
     for colon in COLONS {
         // Writing to a string cannot fail.
@@ -212,8 +212,8 @@ pub fn help() -> String {
     }
     let _ = write!(
         text,
-        "\n:clear empties the context for later prompts; the conversation stays in the session log.\n\
-         :help TOPIC explains one of {}, or a command.\n{}",
+        "\n`:clear` empties the context for later prompts; what is in the session log stays there.\n\
+         `:help TOPIC` explains one of {}, or a command.\n{}",
         stickpin_cmdline::help::names(),
         PathArg::RULES
     );
@@ -235,7 +235,7 @@ impl Call {
             })
         });
         let missing =
-            || Error::invalid_args("`it` refers to nothing yet").hint("name an element first: `press @e3`");
+            || Error::invalid_args("`it` refers to nothing").hint("name an element first: `press @e3`");
         if used { target.map(Some).ok_or_else(missing) } else { Ok(None) }
     }
 
@@ -319,14 +319,14 @@ mod tests {
             (":watch", "runs only in a shell"),
             ("events --follow", "`--follow`"),
             ("batch -", "standard input"),
-            ("snapshot --state-dir /tmp", "cannot change"),
+            ("snapshot --state-dir /tmp", "cannot be changed"),
             (":stat", "no colon command"),
             (":clear all", "takes no arguments"),
         ] {
             let error = GRAMMAR.read(line).unwrap_err();
             assert!(error.message.contains(message), "{line}: {error}");
         }
-        assert_eq!(GRAMMAR.read(":stat").unwrap_err().hint, "did you mean :state?");
+        assert_eq!(GRAMMAR.read(":stat").unwrap_err().hint, "did you mean `:state`?");
     }
 
     #[test]

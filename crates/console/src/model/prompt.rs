@@ -34,7 +34,8 @@ impl Prompt {
         &self.text[..self.cursor]
     }
 
-    /// Returns the line, clears it and adds it to the history.
+    /// Returns the line, clears it, and adds it to the history unless it is blank or repeats the
+    /// last line.
     pub(crate) fn take(&mut self) -> String {
         let line = std::mem::take(&mut self.text);
         (self.cursor, self.shown) = (0, None);

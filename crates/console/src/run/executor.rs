@@ -175,7 +175,10 @@ impl Executor {
             Parsed::Help(topic) => (self.setup.help)(&topic)?,
             Parsed::Clear => {
                 self.store.clear().await?;
-                "the context is empty; the conversation stays in the session log".to_owned()
+                match self.setup.context {
+                    Some(_) => "the context is empty; the conversation stays in the session log".to_owned(),
+                    None => "the context is empty".to_owned(),
+                }
             }
         };
         Ok(Outcome { printed: Printed { out, err: String::new() }, ..Outcome::default() })

@@ -13,7 +13,7 @@ use stickpin_client::Client;
 use stickpin_kernel::{CancellationToken, ErrorCode, Format, Render, Request, Result};
 use tokio::sync::{Notify, mpsc};
 
-/// The number of past calls that are shown.
+/// The maximum number of past records that are shown.
 const HISTORY: u64 = 200;
 
 /// The interval at which the console checks whether a session has been opened.
@@ -84,7 +84,8 @@ impl Reader {
         })
     }
 
-    /// Returns the state of the turn. If it cannot be read, the log states the reason.
+    /// Returns the state of the turn; `None` if it cannot be read, for which the reader of the log
+    /// gives the reason.
     async fn turn(&self) -> Option<Input> {
         output(&*self.client, self.request("turn state")).await.ok().map(Input::Turn)
     }

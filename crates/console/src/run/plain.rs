@@ -91,7 +91,7 @@ async fn read_lines(executor: &Executor, terminal: &mut Terminal<'_>) -> Result<
     }
 }
 
-/// Messages and turns for this member since the last prompt.
+/// The events for this member since the last prompt.
 #[derive(Debug, Default)]
 struct Events {
     cursor: Option<u64>,

@@ -67,7 +67,7 @@ fn conversation_goes_on_in_the_next_console_until_it_is_cleared() {
     assert_eq!(prompts(&world).len(), 4);
     let cleared = console(&world, "", ":clear\npress it\n");
     assert_eq!(cleared.code, 2, "{cleared:?}");
-    assert!(cleared.err.contains("`it` refers to nothing yet"), "{cleared:?}");
+    assert!(cleared.err.contains("`it` refers to nothing"), "{cleared:?}");
     assert_eq!(prompts(&world), Vec::<String>::new());
     let log = world.run(&words("--session shop session log --limit 200"));
     assert!(log.out.contains("get text 'role=link label=Orders'"), "the history stays: {log:?}");
@@ -247,7 +247,7 @@ fn screen_follows_an_agent_and_takes_lines() {
     assert!(agent(&world, "press 'role=link label=Orders'").status.success());
     screen.shows("press target=");
     screen.typed("press it");
-    screen.shows("`it` refers to nothing yet");
+    screen.shows("`it` refers to nothing");
     screen.typed("get title");
     // A line that is entered while another one runs is refused. The tree shows the title too, so
     // this matches the output next to the tree.
