@@ -10,9 +10,11 @@ use crate::roles::Flow;
 use std::collections::HashMap;
 use stickpin_tree::{Rect, Role, States};
 
-/// The width of a character; heights of a line of text and of a control.
+/// The width of a character.
 pub(crate) const CHAR: f64 = 8.0;
+/// The height of a line of text.
 pub(crate) const LINE: f64 = 16.0;
+/// The minimum height of a control.
 const CONTROL: f64 = 28.0;
 const GAP: f64 = 6.0;
 const FIELD_WIDTH: f64 = 240.0;

@@ -8,7 +8,7 @@ use stickpin_devtools::protocol as cdp;
 /// The maximum number of downloads that are remembered.
 const MAX_DOWNLOADS: usize = 50;
 
-/// The longest file name, in bytes.
+/// The maximum length of a file name in bytes, without the number that makes it unique.
 const MAX_NAME_BYTES: usize = 150;
 
 /// A download, in progress or ended.

@@ -27,7 +27,7 @@ impl DrivenBrowser {
         Self { browser, state: browser_state, page, previous_tabs: trail, dialog_repetition: nagging }
     }
 
-    /// Returns the dialog that waits for an answer.
+    /// Returns the dialog of the driven tab that waits for an answer, if any.
     pub(crate) fn dialog(&self) -> Option<Dialog> {
         self.page.tab.read(|tab| tab.dialog.clone()).ok().flatten()
     }

@@ -22,8 +22,8 @@ use tokio::time::timeout;
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// Timeout for a browser to exit when asked, after which it is killed.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
-/// The longest path of a temporary directory, in bytes, in which the browser can still create its
-/// socket (socket paths are limited to 104 bytes).
+/// The maximum length of a temporary directory's path, in bytes, with which the browser can still
+/// create its socket there (socket paths are limited to 104 bytes).
 const MAX_TMPDIR: usize = 55;
 
 /// Flags that keep the browser from acting on its own: no network traffic, no dialogs, no

@@ -198,7 +198,7 @@ impl Dom {
         self.path(of).find_map(|i| self.nodes[i].document.as_deref()).expect("the root is a document")
     }
 
-    /// Returns the visible texts of a node's subtree, separated by spaces.
+    /// Returns the texts of a node's subtree that are not hidden, separated by spaces.
     pub(crate) fn text(&self, of: usize) -> String {
         let texts = self.nodes[of..self.nodes[of].end].iter().filter(|n| n.is_text() && !n.style.hidden);
         let mut out = String::new();
