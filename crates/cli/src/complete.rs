@@ -19,8 +19,8 @@ pub(crate) const SHELLS: [&str; 5] = ["bash", "zsh", "fish", NUSHELL, "powershel
 /// The shell that `clap_complete` itself does not know.
 const NUSHELL: &str = "nushell";
 
-/// Returns the completion script for a shell. For names that change (sessions, apps), the script
-/// calls the hidden `complete` command, except in PowerShell.
+/// Returns the completion script for a shell; `None` for a shell that has none. For names that
+/// change (sessions, apps), the script calls the hidden `complete` command, except in PowerShell.
 pub(crate) fn script(shell: &str, others: &[FrontEndCommand]) -> Option<String> {
     if shell == NUSHELL {
         return Some(with_nushell_values(&completion_script(Nushell, others)));

@@ -103,7 +103,8 @@ fn step_lines<'i>(
 fn batch_step(line: &str) -> Result<Value> {
     let read = parse(&crate::split(line)?)?;
     if read.options != Options::default() {
-        let message = format!("a step cannot have options for every command: {}", stickpin_tree::quote(line));
+        let line = stickpin_tree::quote(line);
+        let message = format!("common options such as `--session` cannot be set for a single step: {line}");
         let hint = "put options such as `--session` and `--json` before the steps; they apply to every step";
         return Err(Error::invalid_args(message).hint(hint));
     }

@@ -66,14 +66,15 @@ pub trait Environment: Send + fmt::Debug {
     /// not separately.
     fn nested_members(&self, parts: &Members<Self::Member>) -> Vec<u64>;
 
-    /// Returns the member with the active window, in case the members themselves do not report it.
+    /// Returns the member with the active window, if any, in case the members themselves do not
+    /// report it.
     ///
     /// # Errors
     /// Returns the errors of [`Device::capture`](stickpin_device::Device::capture).
     async fn active_member(&mut self, parts: &Members<Self::Member>) -> Result<Option<u64>>;
 
-    /// Returns the window of a member that receives input at a point. `to` names the purpose for
-    /// messages.
+    /// Returns the window of a member that receives input at a point, if any. `to` names the
+    /// purpose for messages.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED` if there is no input by position.

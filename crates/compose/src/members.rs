@@ -29,8 +29,8 @@ pub trait Member: Send + fmt::Debug {
     /// Records that the member does not respond. No requests are sent to it until it recovers.
     fn mark_silent(&mut self);
 
-    /// Returns the member's active window from the last capture, and whether the window itself
-    /// reports that state.
+    /// Returns the member's active window from the last capture, if any, and whether the window
+    /// itself reports that state.
     fn active_window(&mut self) -> Option<(Handle, bool)>;
 
     /// Gives the keyboard focus to the window of an element, as a press in that window would.

@@ -221,10 +221,11 @@ pub fn help() -> String {
 }
 
 impl Call {
-    /// Replaces `it` with the target that it refers to, and returns that target.
+    /// Replaces `it` with the target that it refers to, and returns that target; `None` if the
+    /// command does not contain `it`.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` if there is no such target.
+    /// Returns `INVALID_ARGS` if `it` refers to nothing.
     pub fn resolve_it(&mut self, conversation: &Conversation) -> Result<Option<String>> {
         let target = conversation.target();
         let mut used = false;
