@@ -99,7 +99,7 @@ fn status(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) {
         words.push("running, Ctrl-C cancels".to_owned());
     }
     if app.log.below() > 0 {
-        words.push(format!("{} rows below, Esc returns", app.log.below()));
+        words.push(format!("{} more below, Esc returns", app.log.below()));
     }
     if let (Phase::Live, Some(me)) = (&app.phase, app.turn.me()) {
         words.push(me.role.clone());
