@@ -11,7 +11,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 use std::time::{Duration, Instant};
 use stickpin_client::Progress;
 
-/// The largest width of the bar in characters.
+/// The maximum width of the bar in characters.
 const MAX_BAR_WIDTH: u16 = 24;
 
 /// The time without a line after which a log shows the current step. A command that is faster adds

@@ -15,7 +15,7 @@ use stickpin_kernel::{Result, registry};
 pub enum Mention<'h> {
     /// The words after `stickpin`.
     Line(&'h str),
-    /// An option with its value, such as `--timeout MS`.
+    /// An option, with its value if it has one, such as `--timeout MS`.
     Option(&'h str),
 }
 

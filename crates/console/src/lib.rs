@@ -1,6 +1,6 @@
-//! The interactive console: the interface of a person in a session with agents.
+//! The interactive console: a person's interface to a session with agents.
 //!
-//! [`run`] opens a full-screen view of one session: the tree of its app, the log of calls as they
+//! [`run`] opens a full screen about one session: the tree of its app, the log of calls as they
 //! happen, and a prompt that accepts the commands of the command line. [`Mode::Plain`] shows the
 //! prompt line by line, for pipes and screen readers. A console is a client of the daemon like any
 //! other: it joins its session as an observer and acts through the same commands as an agent.

@@ -63,7 +63,8 @@ impl Input<'_> {
         }
     }
 
-    /// Presses an element: it gets the focus, and its control is activated.
+    /// Presses an element: the focus moves, and the element's control is activated. A disabled
+    /// control ignores the press.
     pub(crate) fn press_element(&mut self, at: usize) {
         if self.sim.is_disabled(at) {
             return;

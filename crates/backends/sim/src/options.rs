@@ -13,7 +13,7 @@ words! {
     ClockKind {
         /// The real time.
         Real = "real",
-        /// Stands still, and jumps to the next timer when a command waits for the app.
+        /// Stands still, and jumps ahead while a command waits for the app.
         Virtual = "virtual",
     }
 }

@@ -48,7 +48,7 @@ pub(crate) enum Input {
     Resize(u16, u16),
     /// New entries of the log.
     Feed(FeedPage),
-    /// The log can no longer be read.
+    /// The log cannot be read now, and the session is in this phase.
     FeedEnded(Phase),
     /// The outline of the app, or the reason why there is none.
     Tree(Result<(String, String), String>),

@@ -40,7 +40,7 @@ pub(crate) struct FeedPage {
     pub(crate) closed: bool,
 }
 
-/// The owner of the turn, and the role of this member.
+/// The turn of a session: its owner, the members and the number of open notes.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct TurnView {

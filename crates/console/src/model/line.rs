@@ -47,7 +47,7 @@ pub(crate) const COLONS: &[Colon] = &[
     },
     Colon { name: ":note", arguments: "TEXT", command: "notes add", summary: "leave a note in the session" },
     Colon { name: ":peer", arguments: "NAME", command: "session peer", summary: "add a peer session" },
-    Colon { name: ":watch", arguments: "", command: "watch", summary: "show the live view in a browser" },
+    Colon { name: ":watch", arguments: "", command: "watch", summary: "watch the session in a browser" },
     Colon { name: ":clear", arguments: "", command: "", summary: "forget what `it` refers to" },
     Colon { name: ":quit", arguments: "", command: "", summary: "leave the console" },
 ];
