@@ -20,8 +20,8 @@ use tokio::time::timeout;
 const RELEASE_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Timeout for a page to resume after a `beforeunload` dialog was answered by staying on the page.
-/// If a navigation begins before the browser learns that the page stays, the browser mistakes that
-/// message for the answer to the new dialog, and does not navigate.
+/// If a navigation begins before the page has reported to the browser that it stays, the browser
+/// mistakes that report for the answer to the new dialog, and does not navigate.
 const RESUME_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Aims at an element, after any pending navigation is committed.
@@ -52,7 +52,7 @@ pub(crate) async fn commit(
     tabs::complete_outcome(web, action, outcome).await
 }
 
-/// Answers the dialog of the driven tab, or the dialog of another tab that the driven tab reported.
+/// Answers the open dialog: that of the driven tab or, if it has none, that of another tab.
 pub(crate) async fn answer_dialog(web: &mut DrivenBrowser, answer: DialogAnswer) -> Result<()> {
     let Some(dialog) = web.page.tab.read(|tab| tab.dialog.clone())? else {
         return Err(Error::new(ErrorCode::ElementNotFound, "no dialog is open"));

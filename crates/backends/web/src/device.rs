@@ -28,7 +28,7 @@ use tokio::time::timeout;
 /// without any event.
 const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// A browser that was started for this device, and the tab that it drives.
+/// A browser that was started for this device, and the tab that the device drives.
 #[derive(Debug)]
 pub struct WebDevice {
     pub(crate) info: DeviceInfo,

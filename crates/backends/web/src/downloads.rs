@@ -85,8 +85,8 @@ fn rename_download(folder: &Path, guid: &str, name: &str) -> std::result::Result
     Ok(path)
 }
 
-/// Returns the suggested name as a plain, visible file name. The page chose it, so it must not
-/// leave its directory.
+/// Returns the suggested name as a plain, visible file name. The page chose the name, so it must
+/// not lead out of the directory for downloads.
 fn file_name(suggested: &str) -> String {
     let last = suggested.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain = |c: char| if stickpin_tree::is_unsafe(c) || ":*?\"<>|".contains(c) { '_' } else { c };
@@ -98,14 +98,15 @@ fn file_name(suggested: &str) -> String {
     if name.len() <= MAX_NAME_BYTES {
         return name.to_owned();
     }
-    // Keep the extension, which tells the type of the file.
+    // Keep an extension of ordinary length, which tells the type of the file.
     let extension = name.rsplit_once('.').map_or("", |(_, e)| e);
     let extension = if extension.len() < 20 { format!(".{extension}") } else { String::new() };
     let stem = &name[..name.floor_char_boundary(MAX_NAME_BYTES - extension.len())];
     format!("{stem}{extension}")
 }
 impl TrackedDownload {
-    /// Returns the notice that the download is in progress, unless one was returned before.
+    /// Returns the notice that the download is in progress; `None` if it was returned before or the
+    /// download has ended.
     pub(crate) fn progress_notice(&mut self) -> Option<Notice> {
         if self.was_reported || self.ended.is_some() {
             return None;

@@ -15,9 +15,9 @@ pub(crate) struct DrivenBrowser {
     pub(crate) state: Arc<SharedBrowserState>,
     /// The page of the driven tab.
     pub(crate) page: Page,
-    /// Sessions of the previously driven tabs, latest last.
+    /// The DevTools sessions of the previously driven tabs, latest last.
     pub(crate) previous_tabs: Vec<String>,
-    /// The dialog that was dismissed repeatedly.
+    /// How often the same dialog was dismissed in a row.
     pub(crate) dialog_repetition: DialogRepetition,
 }
 
@@ -27,7 +27,8 @@ impl DrivenBrowser {
         Self { browser, state: browser_state, page, previous_tabs: trail, dialog_repetition: nagging }
     }
 
-    /// Returns the dialog of the driven tab that waits for an answer, if any.
+    /// Returns the open dialog, if any: that of the driven tab or, if it has none, that of another
+    /// tab. `None` also after the driven tab or the browser is gone.
     pub(crate) fn dialog(&self) -> Option<Dialog> {
         self.page.tab.read(|tab| tab.dialog.clone()).ok().flatten()
     }

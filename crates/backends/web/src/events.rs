@@ -160,8 +160,9 @@ fn will_navigate(url: &str) -> bool {
     !url.is_empty() && !url.starts_with("about:") && !url.starts_with("javascript:")
 }
 
-/// Returns the address for which a page opened this tab; `None` for tabs that we opened. The new
-/// tab itself is still empty, so the address comes from the opener's request.
+/// Returns the address for which a page opened this tab; `None` for a tab without an opener, such
+/// as one that we opened. The new tab itself is still empty, so the address comes from the opener's
+/// request; without one, from the target, by its URL or its title.
 fn opened_url(state: &mut State, info: &cdp::TargetInfo) -> Option<String> {
     let opener = info.opener_id.as_ref()?;
     let opener_tab = state.tabs.values_mut().find(|t| t.target == *opener || t.frames.contains_key(opener));

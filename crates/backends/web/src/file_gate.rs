@@ -2,7 +2,8 @@
 //! browser pauses every request for a `file:` URL, and this module answers each one.
 //!
 //! The gate covers what pages load, redirects, and navigations in every tab and frame, whatever
-//! started them. Links are resolved before paths are compared. Network requests are not paused.
+//! started them. Symbolic links are resolved before paths are compared. Network requests are not
+//! paused.
 
 use crate::address;
 use crate::driven::DrivenBrowser;
@@ -23,8 +24,8 @@ pub(crate) fn pause_file_requests() -> cdp::EnableFetch {
 /// Parses an address that the browser may open.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` for text that is not an address, and `POLICY_DENIED` for a file outside
-/// `roots`.
+/// Returns the errors of [`address::parse`]. With `roots`, returns `POLICY_DENIED` for a file
+/// outside them, and for a `file:` URL that names no local file.
 pub(crate) fn parse_allowed(what: &str, roots: Option<&[PathBuf]>) -> Result<Url> {
     let url = address::parse(what)?;
     check_url(&url, roots).map(|()| url)

@@ -84,7 +84,8 @@ impl Launch<'_> {
     ///
     /// # Errors
     /// Returns `TOOL_MISSING` when the program cannot be executed or is too old, `BACKEND_LOST`
-    /// when it does not answer, `IO` when its directories or pipes cannot be created.
+    /// when it does not answer, `IO` when its directories, log, pipes or record cannot be created,
+    /// or cannot be removed after a failed start.
     pub(crate) async fn start(&self, sink: impl Sink) -> Result<Browser> {
         let own_profile = self.dir.join("profile");
         let (tmp, downloads) = (self.dir.join("tmp"), self.dir.join("downloads"));
@@ -217,7 +218,8 @@ impl Browser {
         record.write(&self.dir).map_err(|e| io_error("write to", &self.dir, &e))
     }
 
-    /// Ends the browser, waits for its exit, and removes its directories.
+    /// Ends the browser, waits for its exit, and removes its directories except a persistent
+    /// profile.
     ///
     /// # Errors
     /// Returns `IO` when a directory or file of the browser cannot be removed.

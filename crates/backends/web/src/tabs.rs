@@ -1,7 +1,7 @@
 //! The tabs of a browser, and the driven one.
 //!
 //! Tabs open in the background and, in a window that a person sees, stay there; only this module
-//! records which tab is driven. When the driven tab ends, every call about it fails until
+//! changes which tab is driven. When the driven tab ends, every call about it fails until
 //! [`take_ended_tabs`] has reported that. An input therefore never goes to a tab that nobody chose.
 
 use crate::driven::DrivenBrowser;
@@ -33,7 +33,7 @@ const CLOSE_CHECK_TIMEOUT: Duration = Duration::from_millis(500);
 /// Timeout for a tab that a page opens to appear. Tabs that the browser blocks never appear.
 const NEW_TAB_TIMEOUT: Duration = Duration::from_millis(1_000);
 
-/// Opens an empty tab in the background and returns its session.
+/// Opens an empty tab in the background and returns its DevTools session.
 pub(crate) async fn create(client: &Client, shared: &Arc<SharedState>) -> Result<String> {
     let create = cdp::CreateTarget { url: BLANK_URL.into(), background: Some(true) };
     let refused = |e: CallError| browser_lost(&format!("the browser refused to open a tab: {e}"));
@@ -68,7 +68,7 @@ pub(crate) async fn all_tabs(web: &DrivenBrowser) -> Result<Vec<TabEntry>> {
     Ok(open_tabs.iter().map(entry).collect())
 }
 
-/// Returns the session of a tab.
+/// Returns the DevTools session of the open tab with this id.
 pub(crate) fn session_of(web: &DrivenBrowser, id: &str) -> Result<String> {
     let state = web.page.tab.shared.state();
     if let Some(why) = &state.lost {
@@ -123,7 +123,8 @@ pub(crate) fn keep_in_front(web: &DrivenBrowser) {
     drop(web.page.tab.client.send(None, &cdp::ActivateTarget { target_id }));
 }
 
-/// Waits until a tab opened by a page has loaded, if the tab was never driven before.
+/// Waits until the driven tab, which a page opened, has loaded; returns at once if the tab was
+/// driven before.
 pub(crate) async fn wait_until_loaded(web: &mut DrivenBrowser) -> Result<()> {
     if web.page.tab.write(|tab| std::mem::replace(&mut tab.driven, true))? {
         return Ok(());
@@ -132,7 +133,8 @@ pub(crate) async fn wait_until_loaded(web: &mut DrivenBrowser) -> Result<()> {
     navigate::wait_until_quiet(web, Instant::now() + TAB_TIMEOUT, &never).await.map(drop)
 }
 
-/// Returns whether the page is closing itself. Its window knows this before the browser reports it.
+/// Returns whether the page is closing itself; always false for the only tab. The page's window
+/// knows this before the browser reports it.
 async fn closes_itself(web: &DrivenBrowser) -> bool {
     if web.page.tab.shared.state().drivable_tabs().len() < 2 {
         return false;

@@ -30,11 +30,12 @@ const MAX_ATTEMPTS: usize = 3;
 /// Timeout for a tab to open or close.
 const TAB_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Makes a hanging page answer so that it can be left; returns false if it does not. `leave`
-/// determines whether its dialogs may be answered.
+/// Makes a hanging page answer so that it can be left; returns false if it still hangs. `leave`
+/// determines whether its dialogs may be answered: with [`LeavePolicy::Ask`], an open dialog stays,
+/// and the result is true.
 ///
 /// # Errors
-/// Returns `BACKEND_LOST` when the browser is gone.
+/// Returns `BACKEND_LOST` when the browser is gone, and `DEVICE_NOT_FOUND` when only the tab is.
 pub(crate) async fn interrupt_page(web: &DrivenBrowser, leave: LeavePolicy) -> Result<bool> {
     for round in 0..=MAX_ATTEMPTS {
         match responsiveness(web, if round == 0 { BUSY_TIMEOUT } else { INTERRUPT_TIMEOUT }).await? {
@@ -121,10 +122,12 @@ pub(crate) async fn check_resumed(web: &DrivenBrowser) -> Result<()> {
     }
 }
 
-/// Continues in another tab and abandons the hanging one.
+/// Navigates in a new tab and abandons the hanging one. A navigation that leads nowhere leaves the
+/// hanging tab driven.
 ///
 /// # Errors
-/// Returns the same errors as any navigation; the hanging page is abandoned even then.
+/// Returns the errors of finding the address and of opening the new tab; the hanging tab then stays
+/// driven. Also returns the errors of any navigation; the hanging page is abandoned even then.
 pub(crate) async fn replace_tab(
     web: &mut DrivenBrowser,
     to: &Navigation,
