@@ -13,13 +13,13 @@ use stickpin_kernel::{CancellationToken, Error, Result};
 use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc;
 
-/// The exit code of an interrupted program (128 plus the signal number).
+/// The exit code of an interrupted command: 128 plus the number of SIGINT, also after SIGTERM.
 const INTERRUPTED: u8 = 130;
 
 /// Runs a client command until it ends or is interrupted twice, and returns the exit code.
 ///
 /// # Errors
-/// Returns the errors of the state directory and of listening for signals.
+/// Returns the errors of the state directory, of creating the runtime and of listening for signals.
 pub(crate) fn run(
     command: &'static dyn ClientCommand,
     input: Map<String, Value>,

@@ -19,7 +19,7 @@ pub(crate) const SHELLS: [&str; 5] = ["bash", "zsh", "fish", NUSHELL, "powershel
 /// The shell that `clap_complete` itself does not know.
 const NUSHELL: &str = "nushell";
 
-/// Returns the completion script for a shell; `None` for a shell that has none. For names that
+/// Returns the completion script for a shell; `None` for an unknown shell. For names that
 /// change (sessions, apps), the script calls the hidden `complete` command, except in PowerShell.
 pub(crate) fn script(shell: &str, others: &[FrontEndCommand]) -> Option<String> {
     if shell == NUSHELL {
@@ -58,8 +58,8 @@ fn completion_script(generator: impl Generator, others: &[FrontEndCommand]) -> S
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Adds the names of sessions and apps to a script for nushell. A `string@"COMMAND"` takes its
-/// values from a command of the module.
+/// Makes a script for nushell complete the names of sessions and apps. A `string@"COMMAND"` takes
+/// its values from a command of the module.
 fn with_nushell_values(script: &str) -> String {
     let mut command = "";
     let lines = script.lines().map(|line| {
@@ -97,7 +97,7 @@ const NUSHELL_VALUES: &str = include_str!("../completions/values.nu");
 /// Returns the names of the open sessions. Starts no daemon: without one, no session is open.
 ///
 /// # Errors
-/// Returns the errors of connecting to the daemon.
+/// Returns the errors of connecting to the daemon and of requesting its status.
 pub(crate) fn sessions(state_dir: &StateDir) -> Result<Vec<String>> {
     match Connection::find(state_dir)? {
         Some(mut connection) => Ok(connection.status()?.sessions),
@@ -124,7 +124,7 @@ fn help_words(command: &str, others: &[FrontEndCommand]) -> BTreeSet<&'static st
     }
 }
 
-/// Adds the values that an argument accepts to its grammar.
+/// Adds the values that some arguments of a command accept to the command's grammar.
 fn add_known_values(command: Command, others: &[FrontEndCommand]) -> Command {
     let words = help_words(command.get_name(), others);
     let with_values = |arg: Arg| match arg.get_id().as_str() {

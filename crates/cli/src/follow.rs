@@ -1,5 +1,5 @@
 //! Follows a command of the registry: waits for its next entries, and with `--follow` prints them
-//! as they come. The last line on stderr states where to continue, so that nothing is lost between
+//! as they come. The last lines on stderr state where to continue, so that nothing is lost between
 //! two runs.
 
 use crate::client_command::listen_for_signals;
@@ -119,7 +119,7 @@ impl Cursor {
         }
     }
 
-    /// Returns the last lines on stderr.
+    /// Returns the lines that state this position, which are printed last on stderr.
     fn lines(&self) -> Vec<String> {
         let one = self.one.map(|seq| format!("cursor_seq={seq}"));
         let of = self.of.iter().map(|(name, seq)| format!("cursor_seq[{name}]={seq}"));
@@ -129,7 +129,8 @@ impl Cursor {
 
 /// Prints the entries from a reader until there are no more, or until a signal. Stores in `cursor`
 /// the entry after which to continue. After a signal before the first answer, still waits for that
-/// answer, unless the caller gave the position or a second signal arrives.
+/// answer, for [`FIRST_ANSWER`] at most, unless the caller gave the position or a second signal
+/// arrives.
 async fn print_until_signalled(
     reader: Reader,
     json: bool,
@@ -272,7 +273,8 @@ impl Reader {
         }
     }
 
-    /// Waits for the next daemon. Does not start one, because it may have been stopped on purpose.
+    /// Waits for the next daemon. Does not start one, because the last one may have been stopped on
+    /// purpose.
     fn reconnect(&self) -> Result<Connection> {
         let until = Instant::now() + RECONNECT;
         loop {

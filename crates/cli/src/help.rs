@@ -6,7 +6,7 @@ use stickpin_cmdline::{LocalCommand, help as topics};
 use stickpin_kernel::registry::COMMANDS;
 use stickpin_kernel::{Error, Result};
 
-/// Returns the list of all commands, one line each.
+/// Returns the overview: an example, all commands that are not hidden, and the topics.
 pub(crate) fn overview(others: &[FrontEndCommand]) -> String {
     let mut text = String::from(
         "stickpin drives real apps through short snapshots whose refs never lie.\n\n  \
@@ -31,7 +31,7 @@ pub(crate) fn overview(others: &[FrontEndCommand]) -> String {
 }
 
 /// Returns the text of a topic, the help of a command, or the commands of a group; for an empty
-/// `topic`, the list of all commands.
+/// `topic`, the overview.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` if `topic` is none of these.

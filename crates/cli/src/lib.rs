@@ -67,11 +67,12 @@ pub struct Hooks {
     pub mcp: fn(&Mcp, &Env, &mut Streams<'_>) -> Result<u8>,
     /// Runs the interactive console.
     pub console: fn(&Console, &Env, &mut Streams<'_>) -> Result<u8>,
-    /// Removes stale registrations if another version did so last. Runs before each command.
+    /// Removes stale registrations if another version did so last. Runs before each command of the
+    /// registry and each client command.
     pub first_run: fn(&Env, &Path) -> Result<Option<String>>,
     /// Removes stale registrations, for the given reason.
     pub cleanup: fn(&Env, &Path, &str) -> Result<Option<String>>,
-    /// Commands that run in this process and not on the daemon.
+    /// Commands that run in this process and not in the daemon.
     pub client_commands: ClientCommands,
 }
 
@@ -126,7 +127,8 @@ pub fn refuse(args: impl IntoIterator<Item = OsString>, error: Error, streams: &
 /// process.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` for an invalid command line.
+/// Returns `INVALID_ARGS` for an invalid command line, and for one that calls no command of the
+/// registry.
 pub fn request(args: &[&str], env: &Env) -> Result<Request> {
     match parse::parse_line(args.iter().map(|&arg| arg.to_owned()).collect(), env, &[]) {
         Ok(CliAction::Call(request, _)) => Ok(*request),
@@ -135,8 +137,8 @@ pub fn request(args: &[&str], env: &Env) -> Result<Request> {
     }
 }
 
-/// Returns the grammar of every command that help shows, in its order, with the definition that it
-/// was made from, if any. The command reference is generated from these grammars.
+/// Returns the grammar of every command that help lists, in the order of the list, each with the
+/// definition from which it was made, if any. The command reference is generated from these grammars.
 pub fn grammars(
     client_commands: ClientCommands,
 ) -> impl Iterator<Item = (Option<&'static CommandDefinition>, clap::Command)> {
@@ -154,7 +156,8 @@ pub fn shell_commands() -> impl Iterator<Item = &'static str> {
     local::LOCAL_COMMANDS.iter().filter(|local| local.action != LocalAction::Help).map(|local| local.name)
 }
 
-/// Returns the text of a help topic, the help of a command, or the commands of a group.
+/// Returns the text of a help topic, the help of a command, or the commands of a group; for an
+/// empty `topic`, the overview.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` if `topic` is none of these.
@@ -210,7 +213,7 @@ pub(crate) fn first_run(
     }
 }
 
-/// Reads standard input if it contains the steps or an argument.
+/// Reads standard input if the command line takes its steps or an argument from there.
 fn with_stdin(request: &mut Request, options: &Options) -> Result<()> {
     let entry = registry::lookup(&request.command)?;
     if !options.stdin && !stickpin_cmdline::wants_stdin(entry, &mut request.input) {

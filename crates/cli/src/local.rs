@@ -79,7 +79,7 @@ pub(crate) fn front_end_commands(client_commands: ClientCommands) -> Vec<FrontEn
         .collect()
 }
 
-/// Returns the grammar of the command with this name.
+/// Returns the grammar of the command with this name, if there is one.
 pub(crate) fn grammar(name: &str, others: &[FrontEndCommand]) -> Option<Command> {
     let other = || others.iter().find(|other| other.name() == name).map(FrontEndCommand::command);
     registry::find(name).map(|entry| stickpin_cmdline::command_grammar(entry)).or_else(other)

@@ -36,7 +36,7 @@ pub(crate) fn page(name: &str, others: &[FrontEndCommand]) -> Result<String> {
 /// number of pages.
 ///
 /// # Errors
-/// Returns `IO` for a page that cannot be written.
+/// Returns `IO` if the folder cannot be created or a page cannot be written.
 pub(crate) fn write_all(dir: &Path, others: &[FrontEndCommand]) -> Result<usize> {
     std::fs::create_dir_all(dir).map_err(|e| io_error("create", dir, &e))?;
     let names: Vec<&str> = std::iter::once("").chain(stickpin_cmdline::names(others)).collect();

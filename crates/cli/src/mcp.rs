@@ -28,7 +28,7 @@ pub struct Mcp {
     pub allow_programs: bool,
     /// Whether to return the envelope also as structured content.
     pub structured: bool,
-    /// The maximum length of an answer's text.
+    /// The maximum length of a response's text, in characters.
     pub max_chars: Option<u64>,
     /// The client whose configuration is printed instead of serving.
     pub print_config: Option<String>,

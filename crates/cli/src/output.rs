@@ -83,7 +83,7 @@ impl<'a> Streams<'a> {
         self.respond(&failed_response(command, None, error), json)
     }
 
-    /// Prints text that is not a response to stdout, such as help or a list.
+    /// Prints to stdout text that is not a response, such as help or a list.
     pub(crate) fn print(&mut self, text: &str) {
         let result = line(self.out, text);
         self.note_write_error(result);
@@ -106,7 +106,7 @@ impl<'a> Streams<'a> {
         self.out.flush()
     }
 
-    /// Prints text that is not a response to stderr.
+    /// Prints to stderr text that is not a response.
     pub(crate) fn print_error(&mut self, text: &str) {
         // A caller that closed stderr does not want the text.
         let _ = line(self.err, text);
@@ -127,7 +127,8 @@ impl<'a> Streams<'a> {
     fn text(&mut self, response: &Response) -> io::Result<()> {
         let text = response.text.as_deref().unwrap_or_default();
         let message = response.error.as_ref().map(Text::of_error);
-        // A partial result is printed with the error; a failed batch reports its steps before it.
+        // Text that begins with the error is printed with the error. Any other text, such as the
+        // steps of a failed batch, is printed before the error.
         let partial = message.as_ref().and_then(|message| text.strip_prefix(message.as_str()));
         if partial.is_none() {
             self.print_response(text, response)?;

@@ -119,7 +119,7 @@ pub(crate) fn show(response: &Response, options: &Options, env: &Env, streams: &
 /// The width of a character cell in pixels, for a terminal that does not report it.
 const CELL_WIDTH: u32 = 8;
 
-/// The size of the terminal for pictures.
+/// The width of the terminal, to which pictures are fitted.
 #[derive(Debug, Clone, Copy)]
 struct Room {
     columns: u32,

@@ -228,7 +228,8 @@ mod tests {
         Progress { lasting: true, ..event(2, 3, line) }
     }
 
-    /// Shows events on a terminal of this width, and returns its contents after each.
+    /// Shows events on a terminal of this width. Returns its contents after each event, and after
+    /// the bars are removed.
     fn contents(columns: u16, events: &[Progress]) -> (Vec<String>, String) {
         let terminal = InMemoryTerm::new(10, columns);
         let mut bars = Bars::new(Box::new(terminal.clone()));
