@@ -88,7 +88,7 @@ impl fmt::Debug for Call {
 pub struct Progress {
     /// The number of finished parts.
     pub done: usize,
-    /// The number of parts.
+    /// The number of parts; 0 if the command does not count any.
     pub total: usize,
     /// The last event, in one line.
     pub line: String,
@@ -121,7 +121,7 @@ pub trait Policy: Send + Sync {
     fn command(&self, definition: &CommandDefinition, input: &mut Map<String, Value>) -> Result<()>;
 }
 
-/// Allows everything: the policy of a person at a terminal.
+/// Allows everything: the policy of the command line and of the console.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct AllowAll;
 

@@ -41,8 +41,8 @@ impl Connection {
     /// Connects to the daemon of a state directory, and starts one if there is none.
     ///
     /// # Errors
-    /// Returns `DAEMON_UNREACHABLE` when the daemon cannot be started or does not answer,
-    /// `PROTOCOL_MISMATCH`, or `IO`.
+    /// Returns the error that a starting daemon announces, `DAEMON_UNREACHABLE` when the daemon
+    /// cannot be started or does not answer, `PROTOCOL_MISMATCH`, or `IO`.
     pub fn find_or_start(state_dir: &StateDir, start: &Start) -> Result<Self> {
         Self::connect_welcomed(state_dir, start, None)
     }
@@ -76,7 +76,8 @@ impl Connection {
         }
     }
 
-    /// Returns a connection that serves calls; its last message is the one that was sent along.
+    /// Returns a connection that serves calls. With a request, the connection's last message is the
+    /// request.
     fn connect_welcomed(state_dir: &StateDir, start: &Start, request: Option<&Request>) -> Result<Self> {
         for _ in 0..MAX_ATTEMPTS {
             if let Some(connection) = Self::find_and_send(state_dir, request)? {
@@ -100,11 +101,12 @@ impl Connection {
         .hint(format!("see its log: {}", state_dir.log().display())))
     }
 
-    /// Connects to a running daemon of any version; returns `None` if there is none. `status` and
-    /// `stop` work in every version.
+    /// Connects to a running daemon of any version; returns `None` if there is none, or if it is
+    /// shutting down. `status` and `stop` work in every version.
     ///
     /// # Errors
-    /// Returns `DAEMON_UNREACHABLE` when the daemon does not answer, or `IO`.
+    /// Returns `DAEMON_UNREACHABLE` when the daemon does not answer or serves another state
+    /// directory, or `IO`.
     pub fn find(state_dir: &StateDir) -> Result<Option<Self>> {
         Self::find_and_send(state_dir, None)
     }

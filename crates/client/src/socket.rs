@@ -113,7 +113,7 @@ impl SocketClient {
         Self { state_dir, start, last_id, link, bound_sessions: bound }
     }
 
-    /// Returns the state directory as an absolute path without links.
+    /// Returns the state directory as an absolute path without symbolic links.
     #[must_use]
     pub fn state_dir(&self) -> &Path {
         self.state_dir.path()
@@ -147,7 +147,8 @@ impl Client for SocketClient {
         response
     }
 
-    /// Opens a separate connection, which the daemon serves on an idle thread if it has one.
+    /// Creates a client with a connection of its own, which the daemon serves on an idle thread if
+    /// it has one.
     fn parallel_client(self: Arc<Self>) -> Arc<dyn Client> {
         Arc::new(Self::new(self.state_dir.clone(), self.start.clone()))
     }
