@@ -46,8 +46,8 @@ pub fn rewrite(hint: &str, mut replace: impl FnMut(Mention<'_>) -> Option<String
     out
 }
 
-/// Parses a line of the registry or of `others` into its definition, its input and the named
-/// session. Returns `None` for a line without a command, and for a request for help.
+/// Parses the line of a command of the registry or of `others` into its definition, its input and
+/// the named session. Returns `None` for a line without a command, and for a request for help.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` for any other command, and for a line that the grammar of the command
@@ -65,8 +65,9 @@ pub fn line(line: &str, others: &[&'static CommandDefinition]) -> Result<Option<
     })
 }
 
-/// Returns the argument that an option such as `--timeout MS` sets, and its value as written;
-/// `None` if no command has the option.
+/// Returns the argument that an option such as `--timeout MS` sets, and its value as written. The
+/// value of a switch is `true` or `false`; an optional value that is missing is `true`. Returns
+/// `None` for an option that no command has, and for one that sets no argument, such as `--json`.
 #[must_use]
 pub fn option(text: &str) -> Option<(String, String)> {
     let (flag, value) = text.split_once([' ', '=']).unwrap_or((text, ""));

@@ -65,7 +65,8 @@ impl Options {
     }
 }
 
-/// Returns how many words the common option `arg` takes; `None` if it is not a common option.
+/// Returns how many words the common option `arg` takes up with its value; `None` if it is not a
+/// common option.
 #[must_use]
 pub fn width(arg: &str) -> Option<usize> {
     let (name, inline) = match arg.strip_prefix("--")?.split_once('=') {
@@ -88,7 +89,7 @@ pub(crate) fn args(taken: impl Fn(&str) -> bool) -> impl Iterator<Item = Arg> {
     })
 }
 
-/// Returns a switch of some commands, by its clap id.
+/// Returns a switch that only some commands have; `id` is its clap id, with the hyphens.
 fn switch(id: &'static str, help: impl Into<StyledStr>) -> Arg {
     Arg::new(id).long(&id[2..]).help(help.into()).action(ArgAction::SetTrue)
 }

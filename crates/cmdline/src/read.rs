@@ -34,7 +34,7 @@ pub enum ParsedArguments {
 }
 
 /// Reads the arguments of a command that has a definition, without its name. The values are
-/// unchecked.
+/// unchecked, except for steps that are written as command lines.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS`, which names the argument or has the usage as its hint.
@@ -116,8 +116,8 @@ pub fn wants_stdin(entry: &Entry, input: &mut Map<String, Value>) -> bool {
     step_lines(entry, input).any(|step| step.as_str() == Some(STDIN))
 }
 
-/// Inserts the text from standard input as the value of the argument that reads it. A trailing
-/// newline is not part of it.
+/// Inserts the text from standard input, without a trailing newline, as the value of the argument
+/// that reads it.
 pub fn insert_stdin_text(entry: &Entry, input: &mut Map<String, Value>, text: &str) {
     let text = text.strip_suffix('\n').unwrap_or(text);
     for field in entry.fields().iter().filter(|field| field.reads_stdin) {

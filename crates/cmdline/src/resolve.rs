@@ -78,8 +78,8 @@ pub fn resolve_command<O: LocalCommand>(args: &[String], own: &[O]) -> Result<Op
     Err(Error::invalid_args(message).hint(hint))
 }
 
-/// Returns the index of the next word at or after `from`; `None` if an option that is not a common
-/// one comes first.
+/// Returns the index of the next word at or after `from`; `None` if there is none, or if an option
+/// that is not a common one comes first.
 fn next_word(args: &[String], mut from: usize) -> Option<usize> {
     while let Some(width) = options::width(args.get(from)?) {
         from += width;

@@ -37,7 +37,8 @@ fn arguments(fields: &[Field], input: &Map<String, Value>) -> Vec<String> {
     }
 }
 
-/// Returns the texts of a value: one for each item of a list, otherwise one.
+/// Returns the texts of a value: one for each item of a list, otherwise one. A list of structured
+/// values is one JSON text.
 fn texts(field: &Field, value: &Value) -> Vec<String> {
     match (&field.kind, value) {
         (Kind::List(kind), Value::Array(items)) if **kind != Kind::Any => items.iter().map(text).collect(),
