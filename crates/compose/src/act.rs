@@ -55,8 +55,8 @@ impl<G: Environment> CompositeDevice<G> {
         Ok(prepared)
     }
 
-    /// Sends an input to the member that it is for. `prepared` is the ticket that
-    /// [`Self::aim_in_member`] returned.
+    /// Sends an input to the member, or to the window outside the members, that it is for.
+    /// `prepared` is the ticket that [`Self::aim_in_member`] returned, or an empty one.
     ///
     /// # Errors
     /// Returns the errors of [`Device::commit`].

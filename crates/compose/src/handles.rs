@@ -36,7 +36,8 @@ pub(crate) fn handles_of_member(handles: &[Handle], part: u64) -> Vec<Handle> {
         .collect()
 }
 
-/// Returns the number of the member that a node of the composite device represents.
+/// Returns the number of the member that a node of the composite device represents; `None` for any
+/// other handle.
 pub(crate) fn member_named_by(handle: Handle) -> Option<u64> {
     (handle.scope == COMPOSITE_SCOPE && handle.id > ROOT).then(|| handle.id - ROOT)
 }
@@ -53,7 +54,7 @@ pub(crate) fn ticket_to_composite(part: u64, own: Ticket) -> Ticket {
     Ticket::new(MemberTicket { part, own })
 }
 
-/// Returns a member's own ticket; empty if `ticket` belongs to another member.
+/// Returns a member's own ticket; empty if `ticket` does not belong to that member.
 pub(crate) fn ticket_to_member(ticket: &Ticket, part: u64) -> Ticket {
     let note = ticket.take::<MemberTicket>().filter(|note| note.part == part);
     note.map(|note| note.own).unwrap_or_default()

@@ -54,7 +54,8 @@ pub struct MemberEntry<M> {
     pub member: M,
     /// Whether the member has left. The next refresh removes it.
     pub gone: bool,
-    /// The tree of the last capture; `None` while the member does not respond.
+    /// The tree of the last capture; `None` before the first one, and while the member does not
+    /// respond.
     pub(crate) tree: Option<Arc<Tree>>,
 }
 
@@ -229,7 +230,7 @@ impl<M: Member> Members<M> {
         part.responsive_device().ok_or_else(|| Error::timeout(silent).hint(unresponsive_hint(whole)))
     }
 
-    /// Returns the node that represents a member, while the member exists.
+    /// Returns the node with this handle, if it represents a member that has not left.
     pub(crate) fn node_of(&self, handle: Handle) -> Option<LocatedElement> {
         member_named_by(handle).filter(|&number| self.contains(number))?;
         LocatedElement::find(Arc::clone(&self.merged.as_ref()?.tree), handle)

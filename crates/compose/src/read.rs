@@ -1,4 +1,4 @@
-//! Responses of the members, converted to handles of the composite device.
+//! Reads the members, and converts the handles in their responses to those of the composite device.
 
 use crate::environment::{CompositeDevice, Environment};
 use crate::handles::{handles_of_member, ticket_to_composite, ticket_to_member, to_composite, to_member};
@@ -10,8 +10,8 @@ use stickpin_device::{Device, Error, ErrorCode, LocatedElement, Result, Ticket, 
 use stickpin_tree::{Handle, Rect, Tree, quote};
 
 impl<G: Environment> CompositeDevice<G> {
-    /// Reads all members concurrently and merges them. Returns the previous tree if no capture
-    /// changed.
+    /// Reads all members concurrently and merges them. Returns the previous tree if merging would
+    /// produce an equal one.
     ///
     /// # Errors
     /// Returns the errors of [`Device::capture`].

@@ -13,7 +13,8 @@ pub enum Route {
     Element(Handle),
     /// The window at a point of the screen.
     Point((f64, f64)),
-    /// The keyboard, which belongs to the member that was acted on last.
+    /// The keyboard: keys go to the member that was acted on last, otherwise to the member with the
+    /// active window.
     Keyboard,
 }
 
