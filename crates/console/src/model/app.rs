@@ -24,7 +24,7 @@ pub(crate) enum Focus {
 /// The known state of the session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Phase {
-    /// Not requested yet.
+    /// Not known yet.
     #[default]
     Connecting,
     /// Open.
@@ -58,7 +58,7 @@ pub(crate) enum Input {
     Done(Outcome),
 }
 
-/// An action that the driver must perform.
+/// A request to the code that connects the model with the terminal and the daemon.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Effect {
     /// Run a line.
@@ -121,8 +121,9 @@ impl App {
         Self { session, prompt: Prompt::new(history), client_commands, size, ..Self::default() }
     }
 
-    /// Returns the records of a page that are news for the person: messages to everybody, and what
-    /// is addressed to them. Records from before the console started are not news.
+    /// Returns the records of a page that are news for the person: what others address to the
+    /// person, and their messages to everybody. The first page after the start, or after a time in
+    /// which the log could not be read, has no news.
     pub(crate) fn news_for_me(&self, page: &FeedPage) -> Vec<u64> {
         if self.phase != Phase::Live {
             return Vec::new();
@@ -136,7 +137,7 @@ impl App {
         page.events.iter().filter(is_news).map(|event| event.seq).collect()
     }
 
-    /// Applies an input.
+    /// Applies an input. Returns the requests that result from it.
     pub(crate) fn update(&mut self, input: Input) -> Vec<Effect> {
         match input {
             Input::Key(key) => return self.key(key),

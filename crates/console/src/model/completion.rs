@@ -29,7 +29,7 @@ impl Completion {
     }
 }
 
-/// Completes the word at the end of `line`. `targets` are the refs and selectors on the screen.
+/// Completes the word at the end of `line`. `targets` are the refs and selectors of the tree.
 pub(crate) fn complete(
     line: &str,
     client_commands: ClientCommands,

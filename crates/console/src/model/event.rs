@@ -78,7 +78,7 @@ impl TurnView {
         self.members.iter().find(|member| member.you)
     }
 
-    /// Returns a description of the owner of the turn.
+    /// Returns a description of who has the turn, or for whom it is reserved.
     pub(crate) fn holder(&self) -> String {
         let is_me = |agent: &str| self.me().is_some_and(|me| me.agent_id == agent);
         match (&self.owner, &self.reserved_for) {

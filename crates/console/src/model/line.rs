@@ -97,7 +97,8 @@ impl Grammar<'_> {
     /// Parses a line.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS`, which names the part that is not understood.
+    /// Returns `INVALID_ARGS`, which names the part that is not understood or does not work in a
+    /// console.
     pub fn read(&self, line: &str) -> Result<Parsed> {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -221,8 +222,8 @@ pub fn help() -> String {
 }
 
 impl Call {
-    /// Replaces `it` with the target that it refers to, and returns that target; `None` if the
-    /// command does not contain `it`.
+    /// Replaces the target `it` with the target that it refers to, and returns the latter; `None`
+    /// if `it` is no target of the command.
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` if `it` refers to nothing.

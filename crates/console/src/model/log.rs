@@ -8,7 +8,7 @@ use stickpin_tree::escape;
 /// The maximum number of rows.
 const MAX_ROWS: usize = 4_000;
 
-/// The maximum number of lines that one answer adds.
+/// The maximum number of lines of one answer or error that are shown.
 const MAX_ANSWER_LINES: usize = 500;
 
 /// The progress or result of a call.
@@ -75,7 +75,7 @@ pub(crate) enum Row {
     Error(String),
 }
 
-/// The rows, oldest first, and the last one that is shown.
+/// The rows, oldest first, and how far the person has scrolled up.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Log {
     rows: VecDeque<Row>,
@@ -112,7 +112,8 @@ impl Log {
                 self.push(Row::Call { seq: event.seq, time, who, what, outcome: CallOutcome::Running });
             }
             "command_end" => self.end(event),
-            // The console already shows what was typed in it.
+            // The console already shows what was typed in it. Stored trees and the ends of log
+            // segments are not shown.
             "context" | "context_cleared" | "snapshot" | "segment_end" => {}
             kind => self.push(Row::Note { time, who, what: describe(kind, event) }),
         }
