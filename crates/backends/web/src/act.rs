@@ -20,8 +20,8 @@ use tokio::time::timeout;
 const RELEASE_TIMEOUT: Duration = Duration::from_millis(300);
 
 /// Timeout for a page to resume after a `beforeunload` dialog was answered by staying on the page.
-/// If a navigation begins before the page has reported to the browser that it stays, the browser
-/// mistakes that report for the answer to the new dialog, and does not navigate.
+/// The page reports to the browser that it stays. If a navigation begins before that report
+/// arrives, the browser mistakes it for the answer to the new dialog, and does not navigate.
 const RESUME_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Aims at an element, after any pending navigation is committed.

@@ -68,7 +68,7 @@ fn scheme(what: &str) -> Option<&str> {
     (valid && !port).then_some(scheme)
 }
 
-/// Returns whether the text is a file name with an HTML extension.
+/// Returns whether the text is the path of a file with an HTML extension.
 fn is_page_file(what: &str) -> bool {
     let lower = what.to_ascii_lowercase();
     let name = lower.ends_with(".html") || lower.ends_with(".htm") || lower.ends_with(".xhtml");

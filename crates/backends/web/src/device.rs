@@ -1,4 +1,5 @@
-//! An open page: the implementation of the device trait, which delegates to one file per part.
+//! The device trait, implemented for an open page. Most of the work is done in other modules, such
+//! as `act` and `navigate`.
 
 use crate::act;
 use crate::browser_state::SharedBrowserState;

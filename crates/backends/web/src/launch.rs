@@ -83,9 +83,9 @@ impl Launch<'_> {
     /// Starts the browser and waits until it answers.
     ///
     /// # Errors
-    /// Returns `TOOL_MISSING` when the program cannot be executed or is too old, `BACKEND_LOST`
-    /// when it does not answer, `IO` when its directories, log, pipes or record cannot be created,
-    /// or cannot be removed after a failed start.
+    /// Returns `TOOL_MISSING` when the program cannot be executed or is too old, and `BACKEND_LOST`
+    /// when it does not answer. Returns `IO` when its directories, log, pipes or record cannot be
+    /// created, or cannot be removed after a failed start.
     pub(crate) async fn start(&self, sink: impl Sink) -> Result<Browser> {
         let own_profile = self.dir.join("profile");
         let (tmp, downloads) = (self.dir.join("tmp"), self.dir.join("downloads"));

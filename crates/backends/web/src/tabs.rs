@@ -103,8 +103,8 @@ pub(crate) fn set_driven_tab(web: &mut DrivenBrowser, session: String) {
     keep_in_front(web);
 }
 
-/// Brings the driven tab to the front of a headless browser without waiting for it. Chromium
-/// renders only one frame per second in a background tab, and input waits for a frame.
+/// Brings the driven tab to the front of a headless browser, without waiting until it is there.
+/// Chromium renders only one frame per second in a background tab, and input waits for a frame.
 pub(crate) fn keep_in_front(web: &DrivenBrowser) {
     let target_id = {
         let state = web.page.tab.shared.state();
@@ -157,7 +157,8 @@ async fn closes_itself(web: &DrivenBrowser) -> bool {
     matches!(timeout(CLOSE_CHECK_TIMEOUT, closing).await, Ok(true))
 }
 
-/// Opens a tab, drives it, and navigates to `what`, if given. If that fails, closes the tab again.
+/// Opens a tab, drives it, and navigates to `what`, if given. If the navigation fails, closes the
+/// tab and drives the previous one again.
 pub(crate) async fn open_tab(
     web: &mut DrivenBrowser,
     what: Option<&str>,
@@ -253,8 +254,8 @@ pub(crate) async fn end_tab(
     }
 }
 
-/// Returns the tabs that ended since the last call. If the driven tab ended, its opener, the
-/// previously driven tab or the newest tab is driven from now on.
+/// Returns the tabs that ended since the last call; none if no tab is left. If the driven tab
+/// ended, its opener, the previously driven tab or the newest tab is driven from now on.
 pub(crate) fn take_ended_tabs(web: &mut DrivenBrowser) -> Vec<EndedTab> {
     let mut state = web.page.tab.shared.state();
     if state.lost.is_some() || state.drivable_tabs().is_empty() {
