@@ -32,7 +32,7 @@ struct GuardedContent {
     attrs: Vec<(Attr, String)>,
     /// The address of a document, without the fragment.
     url: Option<String>,
-    /// Whether a capture reports the node at all.
+    /// Whether the node is neither hidden nor inert.
     shown: bool,
 }
 
@@ -90,7 +90,8 @@ fn differ_only_in_numbers(before: &str, now: &str) -> bool {
 pub(crate) struct Guard {
     target: u64,
     serial: u64,
-    /// The target's name, and whether it is disabled; `None` once a key of this input removed it.
+    /// The target's name, and whether the target is disabled; `None` once a key of this input has
+    /// removed the target.
     target_content: Option<(String, bool)>,
     contents: Vec<(u64, GuardedContent)>,
     /// Whether a guarded node was already gone at the aim.
