@@ -235,9 +235,9 @@ struct Reader {
 }
 
 impl Reader {
-    /// Reads until the receiver is gone, the session is closed, a command fails, or the daemon has
-    /// been away for too long. With `once`, also ends with the first entries, or once the timeout of
-    /// the command has expired.
+    /// Reads until the receiver is gone, the session is closed, the command fails, or the daemon
+    /// has been away for too long. With `once`, also ends with the first entries, or once the
+    /// timeout of the command has expired.
     fn read(mut self, tell: &mpsc::Sender<Result<Answer>>) {
         let timeout = self.request.input.remove(self.follow.timeout);
         self.request.input.insert(self.follow.wait.to_owned(), true.into());

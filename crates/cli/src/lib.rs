@@ -138,7 +138,8 @@ pub fn request(args: &[&str], env: &Env) -> Result<Request> {
 }
 
 /// Returns the grammar of every command that help lists, in the order of the list, each with the
-/// definition from which it was made, if any. The command reference is generated from these grammars.
+/// definition from which it was made, if any. The command reference is generated from these
+/// grammars.
 pub fn grammars(
     client_commands: ClientCommands,
 ) -> impl Iterator<Item = (Option<&'static CommandDefinition>, clap::Command)> {
