@@ -311,7 +311,7 @@ pub fn runtime() -> Result<tokio::runtime::Runtime> {
 }
 
 /// Creates the response to a call that failed outside the kernel: it was not sent, was refused, or
-/// got no answer. The kernel itself answers calls that ran.
+/// got no answer. The kernel itself answers all other calls.
 #[must_use]
 pub fn failed_response(command: &str, session: Option<String>, error: Error) -> Response {
     Response {
@@ -349,8 +349,8 @@ pub(crate) fn begun_of(line: &[u8]) -> Option<Begun> {
     (notice.method == method::BEGUN).then_some(notice.params)
 }
 
-/// Returns the error details for a call without an answer. `begun` is the id of its command in the
-/// log.
+/// Returns the error details for a call without an answer. `begun` is the id of the call's command
+/// in the log, if the command has begun.
 fn outcome_unknown(begun: Option<&Value>) -> Value {
     match begun {
         Some(cmd_id) => json!({ "cmdId": cmd_id, "outcomeUnknown": true }),

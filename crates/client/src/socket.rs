@@ -153,7 +153,7 @@ impl Client for SocketClient {
         Arc::new(Self::new(self.state_dir.clone(), self.start.clone()))
     }
 
-    /// Informs the current connection now, and each later one when it is made.
+    /// Informs the daemon over the current connection now, and over each later one when it is made.
     async fn bind(&self, session: &str) {
         if !lock(&self.bound_sessions).insert(session.to_owned()) {
             return;
