@@ -120,7 +120,8 @@ fn argument(field: &Field) -> Arg {
     }
 }
 
-/// Returns the long name of an option. A switch that is on by default gets the prefix `no-`.
+/// Returns the long name of an option, not yet in kebab case. A switch that is on by default gets
+/// the prefix `no-`.
 pub(crate) fn long_name(field: &Field) -> String {
     if is_on_by_default(field) { format!("no-{}", field.name) } else { field.name.clone() }
 }

@@ -13,7 +13,7 @@ pub const TOPICS: &[(&str, &str)] = &[
     ("paths", include_str!("../help/paths.md")),
 ];
 
-/// Returns the text of a topic.
+/// Returns the text of a topic; `None` if there is no such topic.
 #[must_use]
 pub fn topic(name: &str) -> Option<&'static str> {
     TOPICS.iter().find(|(topic, _)| *topic == name).map(|(_, text)| *text)
