@@ -127,7 +127,7 @@ pub trait Environment: Send + fmt::Debug {
         element: Option<Rect>,
     ) -> Result<ScreenshotImage>;
 
-    /// Returns the clipboard that the members share.
+    /// Returns the clipboard that the members share, if there is one.
     fn clipboard(&mut self) -> Option<&mut dyn Clipboard>;
 
     /// Ends everything that was started for the composite device, including its apps.

@@ -29,7 +29,8 @@ impl<G: Environment> CompositeDevice<G> {
     }
 
     /// Locates an element in its member, with the context of its record, or after the input with
-    /// the ticket `performed`. The node that represents a member exists as long as the member does.
+    /// the ticket `performed`. Returns `None` if the element or its member is gone. The node that
+    /// represents a member exists as long as the member does.
     pub(crate) async fn locate_in_member(
         &mut self,
         handle: Handle,
@@ -54,8 +55,8 @@ impl<G: Environment> CompositeDevice<G> {
         }
     }
 
-    /// Returns the bounding boxes of elements. With `on_top`, elements behind another window have
-    /// none.
+    /// Returns the bounding boxes of elements. Elements of a member that has left or does not
+    /// respond have none; with `on_top`, neither do elements behind another window.
     pub(crate) async fn rects_of(&mut self, handles: &[Handle], on_top: bool) -> Result<Vec<Option<Rect>>> {
         let mut rects = vec![None; handles.len()];
         for number in self.parts.numbers() {

@@ -31,8 +31,8 @@ impl Route {
 }
 
 impl<G: Environment> CompositeDevice<G> {
-    /// Returns the active window. Unless exactly one member reports its own window as active, the
-    /// environment decides.
+    /// Returns the active window, if any: the number of its member and the member's own handle.
+    /// Unless exactly one window itself reports that it is active, the environment decides.
     ///
     /// # Errors
     /// Returns the errors of [`Environment::active_member`].
