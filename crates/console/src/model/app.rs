@@ -33,7 +33,7 @@ pub(crate) enum Phase {
     Absent,
     /// Closed, or its app is gone.
     Ended,
-    /// The session cannot be read, for this reason, such as a daemon that has ended.
+    /// The session cannot be read, for this reason; the daemon may have ended, for example.
     Lost(String),
 }
 
@@ -78,7 +78,7 @@ pub(crate) enum Effect {
 /// The state of the console.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct App {
-    /// The session.
+    /// The name of the session.
     pub(crate) session: String,
     /// The known state of the session.
     pub(crate) phase: Phase,

@@ -124,7 +124,7 @@ fn words_of(kind: &Kind) -> Option<Vec<String>> {
     }
 }
 
-/// Returns the command that the words before the cursor name.
+/// Returns the command that the words before the cursor name, if any.
 fn command(given: &[&str], client_commands: ClientCommands) -> Option<&'static CommandDefinition> {
     let find = |name: &str| {
         let own = client_commands.iter().map(|command| command.definition());

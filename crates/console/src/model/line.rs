@@ -241,7 +241,7 @@ impl Call {
         if used { target.map(Some).ok_or_else(missing) } else { Ok(None) }
     }
 
-    /// Returns the last element that the command names.
+    /// Returns the last element that the command names, if it names any.
     #[must_use]
     pub fn target(&self) -> Option<String> {
         let mut last = None;
