@@ -45,7 +45,7 @@ pub struct Env {
     pub answer_on_terminal: bool,
     /// Whether the terminal shows text only (`TERM=dumb`).
     pub dumb_terminal: bool,
-    /// The width of the terminal on stdout.
+    /// The width of the terminal on stdout; `None` if stdout is not a terminal.
     pub columns: Option<u16>,
     /// The function that returns the current width of the terminal on stderr; without it, the width
     /// is 80.
