@@ -80,7 +80,7 @@ impl LocatedElement {
         Self { tree, node, ticket: Ticket::default() }
     }
 
-    /// Returns an element in a tree by its handle, or `None`.
+    /// Finds an element of a tree by its handle; `None` if the tree does not contain it.
     #[must_use]
     pub fn find(tree: Arc<Tree>, handle: Handle) -> Option<Self> {
         let node = tree.find_handle(handle)?.id();
@@ -106,8 +106,8 @@ setters!(ScreenshotRequest { of: Option<Handle>, full: bool });
 pub struct ScreenshotImage {
     /// The image, encoded as PNG.
     pub png: Vec<u8>,
-    /// The part of the viewport that the image shows, in CSS pixels. The area of a full page starts
-    /// at the negated scroll offset.
+    /// The area that the image shows, in CSS pixels of the viewport. That of a full page starts at
+    /// the negated scroll offset.
     pub area: Rect,
     /// Image pixels per CSS pixel.
     pub scale: f64,

@@ -70,8 +70,8 @@ impl dyn Device + '_ {
         Ok(self.page().await?.map(|page| page.url))
     }
 
-    /// Calls [`Dialogs::dialog`](crate::Dialogs::dialog); returns `None` if the device has no
-    /// dialogs facet.
+    /// Calls [`Dialogs::dialog`](crate::Dialogs::dialog); returns `None` if no dialog is pending or
+    /// the device has no dialogs facet.
     pub fn dialog(&mut self) -> Option<Dialog> {
         self.dialogs().and_then(|dialogs| dialogs.dialog())
     }

@@ -37,13 +37,13 @@ pub struct DeviceInfo {
     /// True if a call is a single request to another process, for example over HTTP. An action that
     /// takes too long then ends in `TIMEOUT` without ending its session.
     pub drop_safe: bool,
-    /// Whether the app was quiet when it had been opened, and what was still active. Quiet where
-    /// opening waits for nothing, as for a whole desktop.
+    /// Whether the app was quiet when it had been opened, and what was still active. Reported as
+    /// quiet where opening waits for nothing, as for a whole desktop.
     pub arrival: SettleResult,
 }
 
 impl DeviceInfo {
-    /// Creates the information for a device in this process whose captures cover the whole app.
+    /// Creates the information for a device in this process, with effects judged by full captures.
     #[must_use]
     pub fn new(kind: &'static str, label: impl Into<String>, grade: IdentityGrade) -> Self {
         Self {
@@ -109,8 +109,9 @@ pub trait Device: Send + fmt::Debug {
     /// Returns the errors of `capture`.
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>>;
 
-    /// Brings an element into view, moves the pointer there if requested, lets the app react for
-    /// one frame, and reports what a press at that point would hit *now*.
+    /// Brings an element into view and chooses a point of it. Moves the pointer to that point if
+    /// requested, lets the app react for one frame, and reports what a press at the point would hit
+    /// *now*.
     ///
     /// # Errors
     /// Returns the errors of `capture`.
@@ -181,7 +182,7 @@ pub trait Device: Send + fmt::Debug {
     async fn settle(&mut self, request: SettleRequest, cancel: &CancellationToken) -> Result<SettleResult>;
 
     /// Waits until something may have changed since the last capture. Returns false when `timeout`
-    /// elapses first.
+    /// elapses or `cancel` is cancelled first.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the app is gone.
@@ -219,7 +220,7 @@ pub trait Device: Send + fmt::Debug {
         None
     }
 
-    /// Returns the facet for waits on more than changes of the tree.
+    /// Returns the facet for waiting for more than a change of the tree.
     fn events(&mut self) -> Option<&mut dyn Events> {
         None
     }
@@ -229,7 +230,7 @@ pub trait Device: Send + fmt::Debug {
         None
     }
 
-    /// Returns the facet for tabs and windows; `None` if the app has only one.
+    /// Returns the facet for tabs and windows; `None` if the app always has exactly one.
     fn tabs(&mut self) -> Option<&mut dyn Tabs> {
         None
     }

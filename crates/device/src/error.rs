@@ -53,13 +53,13 @@ codes! {
     ElementNotFound = "ELEMENT_NOT_FOUND", 1, element_not_found;
     /// Several elements match and the command needs one.
     AmbiguousMatch = "AMBIGUOUS_MATCH", 1, ambiguous_match;
-    /// The ref was never issued in this lifetime.
+    /// This lifetime never issued the ref, or never had the generation of its pin.
     RefNotFound = "REF_NOT_FOUND", 1, ref_not_found;
     /// The ref no longer denotes what it was issued for.
     StaleRef = "STALE_REF", 1, stale_ref;
     /// The element is still there, but its context has changed since the client last looked.
     ContextChanged = "CONTEXT_CHANGED", 1, context_changed;
-    /// The element is outside the viewport and cannot be scrolled into it.
+    /// The target is not in view and cannot be brought into it.
     ElementOffscreen = "ELEMENT_OFFSCREEN", 1, element_offscreen;
     /// Another element would receive the input.
     ElementCovered = "ELEMENT_COVERED", 1, element_covered;
@@ -105,7 +105,7 @@ codes! {
     RelativePathWithoutRoot = "RELATIVE_PATH_WITHOUT_ROOT", 2, relative_path_without_root;
     /// A wait ended without its condition, or a deadline passed.
     Timeout = "TIMEOUT", 3, timeout;
-    /// Another agent holds the turn of the session.
+    /// Another agent holds the turn of the session, or the caller may not do this without it.
     NotYourTurn = "NOT_YOUR_TURN", 5, not_your_turn;
     /// A handoff must be read before anyone acts.
     TurnRequired = "TURN_REQUIRED", 5, turn_required;
@@ -127,7 +127,7 @@ codes! {
     GuardianUnavailable = "GUARDIAN_UNAVAILABLE", 5, guardian_unavailable;
     /// Another session drives the device.
     DeviceInUse = "DEVICE_IN_USE", 5, device_in_use;
-    /// The session is open on something else, or belongs to another caller.
+    /// A session prevents this: it exists already, is in use, or belongs to another caller.
     SessionExists = "SESSION_EXISTS", 5, session_exists;
     /// No such session.
     SessionNotFound = "SESSION_NOT_FOUND", 6, session_not_found;
@@ -135,7 +135,7 @@ codes! {
     SessionNotVisible = "SESSION_NOT_VISIBLE", 6, session_not_visible;
     /// The agent is not a member of the session.
     UnknownMember = "UNKNOWN_MEMBER", 6, unknown_member;
-    /// No member has that name, so the turn cannot be assigned to it.
+    /// There is no such member to assign the turn to.
     UnknownTarget = "UNKNOWN_TARGET", 6, unknown_target;
     /// No member has that name.
     UnknownRecipient = "UNKNOWN_RECIPIENT", 6, unknown_recipient;
@@ -155,19 +155,19 @@ codes! {
     IdentityDenied = "IDENTITY_DENIED", 7, identity_denied;
     /// The daemon cannot be reached or started.
     DaemonUnreachable = "DAEMON_UNREACHABLE", 8, daemon_unreachable;
-    /// Another daemon holds the state directory and does not accept connections yet.
+    /// Another daemon holds the state directory but accepts no connections.
     DaemonStarting = "DAEMON_STARTING", 8, daemon_starting;
     /// Client and daemon do not speak the same protocol.
     ProtocolMismatch = "PROTOCOL_MISMATCH", 8, protocol_mismatch;
-    /// A file could not be read or written.
+    /// A file or another resource of the system could not be used.
     Io = "IO", 9, io;
-    /// The disk is full.
+    /// The disk is full or nearly full, or its quota is used up.
     StorageFull = "STORAGE_FULL", 9, storage_full;
     /// The log of the session is damaged.
     LogCorrupt = "LOG_CORRUPT", 9, log_corrupt;
     /// The log of the session accepts no records.
     LogReadonly = "LOG_READONLY", 9, log_readonly;
-    /// Another version of stickpin wrote the log.
+    /// Another version of stickpin wrote the log or the state directory.
     LogVersionUnsupported = "LOG_VERSION_UNSUPPORTED", 9, log_version_unsupported;
     /// The metadata of the session cannot be read.
     MetaCorrupt = "META_CORRUPT", 9, meta_corrupt;
@@ -175,7 +175,7 @@ codes! {
     MetaTooLarge = "META_TOO_LARGE", 9, meta_too_large;
     /// The state directory is on a network file system.
     StateDirNotLocal = "STATE_DIR_NOT_LOCAL", 9, state_dir_not_local;
-    /// The session may not do this to that target.
+    /// The agent or its session may not do this.
     ScopeDenied = "SCOPE_DENIED", 10, scope_denied;
     /// The session lends more than it has.
     LoanNotSubset = "LOAN_NOT_SUBSET", 10, loan_not_subset;
@@ -203,7 +203,7 @@ pub enum Dispatched {
     /// Nothing was sent.
     #[default]
     No,
-    /// The first input was sent; its effect is not known.
+    /// The first input was sent, or may have been; its effect is not known.
     Unknown,
 }
 
@@ -313,10 +313,10 @@ pub fn element_gone() -> Error {
 pub fn io_error(tried_to: &str, path: &std::path::Path, error: &std::io::Error) -> Error {
     let shown = path.display();
     let e = match error.kind() {
-        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => {
-            Error::storage_full(format!("could not {tried_to} `{shown}`: the disk is full"))
-                .hint("free some disk space, then repeat the command; nothing was lost")
-        }
+        std::io::ErrorKind::StorageFull | std::io::ErrorKind::QuotaExceeded => Error::storage_full(format!(
+            "could not {tried_to} `{shown}`: the disk is full or its quota is used up"
+        ))
+        .hint("free some disk space, then repeat the command"),
         _ => Error::io(format!("could not {tried_to} `{shown}`: {}", reason(error))),
     };
     e.caused_by(copy(error))
@@ -330,7 +330,8 @@ fn copy(error: &std::io::Error) -> std::io::Error {
     }
 }
 
-/// Returns the system's error message without the error number that Rust appends.
+/// Returns the message of an error; that of the system is in lower case and lacks the error number
+/// that Rust appends.
 fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {

@@ -134,9 +134,9 @@ impl HitResult {
             )
             // --force would only close the popup, wherever the input is sent.
             .hint("close it with `stickpin key Escape`, or use `--timeout MS` to wait until it is gone"),
-            Self::OffScreen => Error::element_offscreen(format!("{words} has no position on the screen and cannot be scrolled into view"),
+            Self::OffScreen => Error::element_offscreen(format!("{words} is not in view and cannot be scrolled into view"),
             )
-            .hint("run `stickpin scroll down` to scroll its container, or open the app with a larger viewport: `--viewport 1280x1600`"),
+            .hint("run `stickpin scroll down --in @REF` to scroll its container, or open the app with a larger viewport: `--viewport 1280x1600`"),
         })
     }
 }
@@ -188,9 +188,9 @@ pub fn is_plain(button: Button, count: u8, modifiers: Modifiers, hold: Duration)
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Action {
-    /// Press and release at a point that was aimed at.
+    /// Press and release at a point.
     Press {
-        /// The point.
+        /// The point, which was aimed at if there is a target.
         point: (f64, f64),
         /// The element that must receive the press; `None` for a bare point.
         target: Option<Handle>,
@@ -330,7 +330,7 @@ impl Action {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct InputOutcome {
-    /// Whether the device accepted the action at all (see [`Action::Select`]).
+    /// Whether the device accepted the action at all (see [`Action::Select`] and [`Action::Drop`]).
     pub handled: bool,
     /// What received the input, if the platform can tell.
     pub delivery: Delivery,

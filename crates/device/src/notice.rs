@@ -142,7 +142,8 @@ pub enum DesktopObject {
     App,
     /// A window.
     Window,
-    /// A window of another process that belongs to the app, such as the file chooser of a portal.
+    /// A window that belongs to the app but is owned by another process, such as the file chooser
+    /// of a portal.
     ForeignWindow,
 }
 

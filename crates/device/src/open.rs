@@ -36,7 +36,7 @@ pub struct OpenRequest<O = Map<String, Value>> {
     pub options: O,
     /// The folders whose files the app may show; `None` for no restriction.
     pub file_roots: Option<Vec<PathBuf>>,
-    /// The maximum time until the page is ready.
+    /// The maximum time until the app is ready.
     pub ready_timeout: Duration,
     /// Cancels the opening.
     pub cancel: CancellationToken,
@@ -63,7 +63,7 @@ impl OpenRequest {
     /// Reads the options into the struct that declares them.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` for an option that is missing or has a value of another type.
+    /// Returns `INVALID_ARGS` for an option that is missing or has an invalid value.
     pub fn read_options<O: DeserializeOwned>(mut self) -> Result<OpenRequest<O>> {
         let options = serde_json::from_value(Value::Object(std::mem::take(&mut self.options)));
         let options = options.map_err(|e| {

@@ -46,11 +46,15 @@ pub fn outside_roots_error(path: &Path, roots: &[PathBuf]) -> Error {
     let path = quote(&path.display().to_string()).to_string();
     let folders: Vec<String> =
         roots.iter().map(|root| quote(&root.display().to_string()).to_string()).collect();
-    let message = match folders.is_empty() {
-        true => format!("{path} cannot be used: this client may not access any folder"),
-        false => format!("{path} is outside the folders of this client ({})", folders.join(", ")),
+    let (message, hint) = match folders.is_empty() {
+        true => (
+            format!("{path} cannot be used: this client may not access any folder"),
+            "ask a person to add a folder with `stickpin mcp --allow-path DIR`",
+        ),
+        false => (
+            format!("{path} is outside the folders of this client ({})", folders.join(", ")),
+            "use a path in a folder of this client, or ask a person to add a folder with `stickpin mcp --allow-path DIR`",
+        ),
     };
-    Error::policy_denied(message).hint(
-        "use a path in a folder of this client, or ask a person to add a folder with `stickpin mcp --allow-path DIR`",
-    )
+    Error::policy_denied(message).hint(hint)
 }

@@ -39,7 +39,7 @@ pub fn encode_png(rgb: &[u8], width: u32, height: u32) -> Result<Vec<u8>> {
         writer.finish()?;
         Ok(out)
     };
-    encode().map_err(|e| Error::internal(format!("cannot write the picture: {e}")))
+    encode().map_err(|e| Error::internal(format!("cannot encode the picture as PNG: {e}")))
 }
 
 #[cfg(test)]

@@ -12,7 +12,7 @@ use std::fmt;
 /// A platform: finds, opens and describes devices.
 #[async_trait]
 pub trait Provider: Send + Sync + fmt::Debug {
-    /// Returns the word before the colon in `open WHAT` and in `devices`: `web`, `sim`, `linux`.
+    /// Returns the name of the platform, as in `open sim:shop` and `devices`: `web`, `sim`, `linux`.
     fn kind(&self) -> &'static str;
 
     /// Returns whether `open WHAT` is meant for this provider. The first provider that claims
@@ -106,12 +106,12 @@ pub struct Check {
     pub ok: bool,
     /// The finding.
     pub found: String,
-    /// The command that fixes the problem; empty if none is needed.
+    /// The command that fixes the problem; empty if there is none.
     pub fix: String,
 }
 
 impl Check {
-    /// Creates a check. `fix` is the command that fixes the problem, empty if there is none.
+    /// Creates a check. `fix` is the command that fixes the problem; empty if there is none.
     #[must_use]
     pub fn new(name: impl Into<String>, ok: bool, found: impl Into<String>, fix: impl Into<String>) -> Self {
         Self { name: name.into(), ok, found: found.into(), fix: fix.into() }

@@ -27,7 +27,8 @@ impl Ticket {
         note.map_or_else(Self::default, Self::new)
     }
 
-    /// Takes the note, if it has type `T` and has not been taken yet.
+    /// Takes the note. Returns `None` if it has another type than `T`, in which case it is dropped,
+    /// or has been taken before.
     #[must_use]
     pub fn take<T: Any>(&self) -> Option<T> {
         let note = self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()?;
