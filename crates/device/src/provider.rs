@@ -12,7 +12,7 @@ use std::fmt;
 /// A platform: finds, opens and describes devices.
 #[async_trait]
 pub trait Provider: Send + Sync + fmt::Debug {
-    /// Returns the name of the platform, as in `open sim:shop` and `devices`: `web`, `sim`, `linux`.
+    /// Returns the platform's name, as in `open sim:shop` and `devices`: `web`, `sim`, `linux`.
     fn kind(&self) -> &'static str;
 
     /// Returns whether `open WHAT` is meant for this provider. The first provider that claims

@@ -52,7 +52,7 @@ pub(crate) const COLONS: &[Colon] = &[
     Colon { name: ":quit", arguments: "", command: "", summary: "leave the console" },
 ];
 
-/// The action that a line requests.
+/// What a line requests.
 #[derive(Debug)]
 pub enum Parsed {
     /// None, for an empty line or a comment.

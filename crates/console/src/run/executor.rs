@@ -91,8 +91,8 @@ impl Executor {
         shown.drain(..excess);
     }
 
-    /// Joins the session as a member that only watches. Does nothing if there is no session yet, or
-    /// if an agent runs the console, because the agent is already a member.
+    /// Joins the session as an observer. Does nothing if there is no session yet, or if an agent
+    /// runs the console, because the agent is already a member.
     ///
     /// # Errors
     /// Returns the errors of `turn join`, and those of finding or starting the daemon.

@@ -138,6 +138,6 @@ fn write_all(to: &mut dyn Write, text: &str) -> Result<bool> {
     match to.write_all(text.as_bytes()).and_then(|()| to.flush()) {
         Ok(()) => Ok(true),
         Err(e) if e.kind() == io::ErrorKind::BrokenPipe => Ok(false),
-        Err(e) => Err(Error::io(format!("cannot write the response: {e}"))),
+        Err(e) => Err(Error::io(format!("cannot write the output: {e}"))),
     }
 }
