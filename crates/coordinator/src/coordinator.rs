@@ -142,7 +142,8 @@ impl Coordinator {
 
     /// Begins a lifetime of a session: the first one, or a new one after the session was closed or
     /// lost. The caller becomes a member. A caller that opens a session gets an implicit turn
-    /// unless another agent holds the turn; a caller that restores a session does not.
+    /// unless another agent holds the turn or a handoff must be read first; a caller that restores
+    /// a session does not.
     ///
     /// # Errors
     /// Returns `IDENTITY_AMBIGUOUS`, `SESSION_EXISTS` for a child, which acts on the device of its
@@ -205,13 +206,15 @@ impl Coordinator {
         Store::has_session(state_dir, name)
     }
 
-    /// Returns whether a session of this name exists, open or not.
+    /// Returns whether a session of this name exists, open or not. One that is not loaded and whose
+    /// metadata cannot be read does not count.
     #[must_use]
     pub fn exists(&self, name: &str) -> bool {
         self.lock_sessions().contains_key(name) || self.store.meta(name).is_ok()
     }
 
-    /// Returns the limits of a session, which outlive its lifetimes.
+    /// Returns the limits of a session, which outlive its lifetimes; the default ones if its
+    /// metadata cannot be read.
     #[must_use]
     pub fn policy(&self, name: &str) -> Policy {
         self.meta(name).map(|(meta, _)| meta.policy).unwrap_or_default()

@@ -114,7 +114,7 @@ pub(crate) fn of_turn(session: &str, turn: &TurnState, now: &Now, e: TurnError) 
         ),
         TurnError::NotADriver { agent } => (
             ErrorCode::RoleObserver,
-            format!("run `stickpin --session {session} turn join` as a driver"),
+            format!("run `stickpin --session {session} turn join` to become a driver"),
             json!({ "agent": agent }),
         ),
         TurnError::MustReleaseFirst { .. } => (

@@ -43,7 +43,7 @@ pub struct LogPosition {
 }
 
 impl SessionEvidence {
-    /// Returns the evidence of a session, which includes its last record.
+    /// Returns the evidence of a session, up to and including its last record.
     #[must_use]
     pub fn of(session: &SessionAuthority) -> Self {
         let meta = session.meta();

@@ -102,7 +102,7 @@ pub struct Filter {
 }
 
 impl Filter {
-    /// Returns the selected events of a record: at most one, and another one for the agent to which
+    /// Returns the selected events of a record: its own event, and one more for the agent to which
     /// a reservation was passed on.
     pub(crate) fn events(&self, session: &str, session_uid: &str, record: &Record) -> Vec<Event> {
         let event = self.wants_kind(record.kind.name()).then(|| event(session, session_uid, record));

@@ -82,7 +82,7 @@ pub struct ListedSession {
     /// The last address of the app, or the argument of `open`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub address: Option<String>,
-    /// The holder of the turn.
+    /// A summary of the turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn: Option<TurnSummary>,
     /// The parent session whose app the session shares.

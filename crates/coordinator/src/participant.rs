@@ -61,8 +61,14 @@ impl Participant {
         }
         let candidates: Vec<_> = self.ambiguous.iter().map(ToString::to_string).collect();
         let message = format!("this request may come from {}; nothing was done", candidates.join(" or "));
+        // A code links only an MCP connection.
+        let hint = if self.via == Via::Mcp {
+            "run `stickpin identity link` in the agent's shell, then `stickpin identity link CODE` here with the code that the shell prints; or set STICKPIN_AGENT_ID to the agent's id"
+        } else {
+            "set STICKPIN_AGENT_ID to the id of the agent that runs the command"
+        };
         Err(Error::new(ErrorCode::IdentityAmbiguous, message)
-            .hint("run `stickpin identity link` in the agent's shell, then `stickpin identity link CODE` here with the code that it prints; or set STICKPIN_AGENT_ID to the agent's id")
+            .hint(hint)
             .details(json!({ "candidates": candidates })))
     }
 }

@@ -21,7 +21,7 @@ pub(crate) fn parse_enforceable(text: &str, targets: &[TargetRef]) -> Result<Sco
         None => Ok(rule),
         Some((limit, _)) => {
             let message = format!(
-                "the limit `{limit}` of {} cannot be enforced: no device reports it yet",
+                "the limit `{limit}` of {} cannot be enforced: no device reports such values yet",
                 quote(text)
             );
             Err(Error::invalid_args(message).hint("limit the rule with `origins`, or omit the limit"))
@@ -43,22 +43,22 @@ pub(crate) fn parse_denial(text: &str, targets: &[TargetRef]) -> Result<ScopeRul
     Ok(rule)
 }
 
-/// Parses a rule about one of `targets`. Folders are resolved, so that a symbolic link cannot widen
-/// the rule.
+/// Parses a rule, which may name one of `targets`. Folders are resolved, so that a symbolic link
+/// cannot widen the rule.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` that names the part that cannot be parsed.
 pub(crate) fn parse(text: &str, targets: &[TargetRef]) -> Result<ScopeRule> {
     let bad = |why: &str| {
         Error::invalid_args(format!("{} is not a rule: {why}", quote(text))).hint(
-            "write VERB:TARGET[,LIMIT=VALUE]: act:*, observe:target=shop, act:*,origins=https://shop.test",
+            "write `VERB:TARGET[,LIMIT=VALUE]...`, for example `act:*` or `act:*,origins=https://shop.test`",
         )
     };
     let mut parts = text.split(',');
     let (verb, target) =
         parts.next().and_then(|first| first.split_once(':')).ok_or_else(|| bad("it has no target"))?;
     let verb = Verb::ALL.into_iter().find(|known| known.name() == verb);
-    let verb = verb.ok_or_else(|| bad("its verb must be observe, act or admin"))?;
+    let verb = verb.ok_or_else(|| bad("its verb must be `observe`, `act` or `admin`"))?;
     let target = match target.strip_prefix("target=") {
         None if target == "*" => TargetSelector::Any,
         Some(id) if targets.iter().any(|target| target.target_id.as_str() == id) => {
@@ -75,7 +75,7 @@ pub(crate) fn parse(text: &str, targets: &[TargetRef]) -> Result<ScopeRule> {
         }
         let (limit, value) = match name {
             "origins" => {
-                (&mut limits.origins, origin(value).ok_or_else(|| bad("an origin must be scheme://host"))?)
+                (&mut limits.origins, origin(value).ok_or_else(|| bad("an origin must be `SCHEME://HOST`"))?)
             }
             "packages" => (&mut limits.packages, value.to_owned()),
             "windows" => (&mut limits.window_roles, value.to_owned()),
@@ -87,7 +87,7 @@ pub(crate) fn parse(text: &str, targets: &[TargetRef]) -> Result<ScopeRule> {
                     root.ok_or_else(|| bad("a root must be the absolute path of an existing folder"))?,
                 )
             }
-            _ => return Err(bad("its limits must be origins, packages, windows or roots")),
+            _ => return Err(bad("a limit must be `origins`, `packages`, `windows` or `roots`")),
         };
         limit.get_or_insert_default().insert(value);
     }

@@ -220,7 +220,7 @@ impl Coordinator {
         Ok(repaired)
     }
 
-    /// Converts the log of a session that an earlier version wrote, and keeps the original.
+    /// Converts a session's log that an earlier version wrote, and keeps the original.
     ///
     /// # Errors
     /// Returns `LOG_VERSION_UNSUPPORTED` for a version that cannot be converted, and errors of the

@@ -51,7 +51,7 @@ impl Loans<'_> {
             return Err(Error::session_not_found(format!(
                 "session `{child}` is not a child of another session"
             ))
-            .hint("run `stickpin close` to close a session and its app"));
+            .hint(format!("run `stickpin --session {child} close` to close the session and its app")));
         }
         let parent = self.0.meta(child).ok().and_then(|(meta, _)| meta.parent);
         let lenders = loans.iter().map(|loan| loan.lender.as_str());
@@ -89,7 +89,7 @@ impl Loans<'_> {
                 ErrorCode::LoanNotFound,
                 format!("there is no loan {}", stickpin_tree::quote(id)),
             )
-            .hint("run `stickpin turn state` to list the loans of a session"));
+            .hint("run `stickpin turn state --json` to list the loans of a session"));
         };
         self.require_family(who, &[&loan.lender])?;
         let lender = self.0.session(&loan.lender)?;

@@ -51,7 +51,7 @@ impl Conversations<'_> {
             if bytes > most {
                 let message = format!("the entry has {bytes} bytes; at most {most} are allowed");
                 return Err(Error::new(ErrorCode::BodyTooLarge, message)
-                    .hint("write long text to a file, and name the file"));
+                    .hint("write long text to a file, and name the file instead"));
             }
             state.append(&State::origin(who, now), Kind::ContextAdded(Box::new(entry)))
         })

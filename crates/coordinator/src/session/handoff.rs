@@ -1,4 +1,4 @@
-//! The limits of a handoff, and errors that return one.
+//! The limits of a handoff, and errors that contain one.
 
 use serde_json::json;
 use stickpin_device::{Error, ErrorCode, Result};

@@ -138,7 +138,7 @@ fn require_close_right(
     }
     let name = session.name();
     let members: Vec<_> = meta.members.iter().map(|member| member.agent_id.to_string()).collect();
-    let message = format!("session `{name}` is not yours to close: {} is not a driver of it", who.agent);
+    let message = format!("session `{name}` is not yours to close: {} is not one of its drivers", who.agent);
     Err(Error::new(ErrorCode::NotYourTurn, message)
         .hint("ask one of its drivers to close it, or add `--force` if your operator asked you to close it")
         .details(json!({ "turnId": turn.turn_id, "state": turn.state, "members": members })))

@@ -227,9 +227,12 @@ impl State {
                 let candidates: Vec<_> = several.iter().map(|m| m.agent_id.to_string()).collect();
                 Err(Error::new(
                     ErrorCode::AmbiguousRecipient,
-                    format!("several members of session `{session}` have this display name"),
+                    format!(
+                        "several members of session `{session}` have the display name {}",
+                        stickpin_tree::quote(name)
+                    ),
                 )
-                .hint("name the member by its agent id")
+                .hint(format!("name the member by its agent id: {}", candidates.join(" or ")))
                 .details(json!({ "candidates": candidates })))
             }
         }

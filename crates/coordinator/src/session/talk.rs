@@ -245,15 +245,14 @@ impl State {
     fn text(&self, body: String, too_large: ErrorCode, redactor: &dyn Redactor) -> Result<Redacted> {
         if body.trim().is_empty() {
             return Err(
-                Error::new(ErrorCode::InvalidBody, "the text is empty").hint("write at least one character")
+                Error::new(ErrorCode::InvalidBody, "the text is empty or blank").hint("write some text")
             );
         }
         let most = self.log.meta().policy.max_text_bytes;
         if body.len() as u64 > most {
             let message = format!("the text has {} bytes; at most {most} are allowed", body.len());
-            return Err(
-                Error::new(too_large, message).hint("write the text to a file and send the file's path")
-            );
+            return Err(Error::new(too_large, message)
+                .hint("write the text to a file, and give the path of the file instead"));
         }
         Ok(Redacted::new(body, redactor))
     }

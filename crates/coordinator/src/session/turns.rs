@@ -24,7 +24,7 @@ pub struct TakeOptions {
     /// Whether the caller's operator requested the takeover.
     pub operator_requested: bool,
     /// The turn that the caller's decision is about. The default is the turn that was last reported
-    /// to it.
+    /// to the caller.
     pub expected_turn: Option<u64>,
 }
 
@@ -333,7 +333,7 @@ impl State {
             turn::Next::Waiter(agent) => Ok(agent),
             _ => Err(Error::new(
                 ErrorCode::UnknownTarget,
-                format!("no member is waiting for the turn of session `{}`", session.name),
+                format!("no connected member is waiting for the turn of session `{}`", session.name),
             )
             .hint("name a member, or run `stickpin turn release`")
             .details(json!({ "waiters": [] }))),
