@@ -25,7 +25,8 @@ struct HostId {
     host_id: String,
 }
 
-/// All agents that called this daemon or an earlier one of the state directory.
+/// The agents that called this daemon or an earlier one of the state directory, without those that
+/// ended long ago.
 #[derive(Debug)]
 pub struct Agents {
     place: Place,
@@ -44,7 +45,8 @@ struct Connection {
 }
 
 impl Agents {
-    /// Reads the directory of agents. The next calls recreate unreadable records.
+    /// Reads the directory of agents. One that cannot be parsed is replaced by an empty one, which
+    /// the next calls fill.
     ///
     /// # Errors
     /// Returns `IO` or `STORAGE_FULL` when the folder or a file in it cannot be read or written.
@@ -91,7 +93,7 @@ impl Agents {
         let resolved = self.change(|directory| directory.resolve(evidence, ancestry, &self.place, now()));
         resolved.map_err(|e| {
             Error::new(ErrorCode::IdentityInvalid, e.to_string())
-                .hint("set STICKPIN_AGENT_ID to a name such as claude:reviewer, or unset it")
+                .hint("set STICKPIN_AGENT_ID to a name such as `claude:reviewer`, or unset it")
         })
     }
 

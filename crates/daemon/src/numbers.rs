@@ -1,7 +1,8 @@
 //! Ref numbers of a session name, reserved on disk before they are used.
 //!
-//! No number is issued twice. A clean close returns the unused numbers; a crash skips the rest of
-//! the block. Numbering starts at 1 again only for a name that was closed and unused for a day.
+//! No number of a name is issued twice, unless the name was closed and then unused for a day: its
+//! numbering starts at 1 again. A clean close returns the unused numbers; a crash skips the rest of
+//! the block.
 
 use crate::files;
 use parking_lot::Mutex;
@@ -58,7 +59,7 @@ struct Reserved {
     /// The first unused number.
     next: u32,
     /// Whether a lifetime holds numbers. If a starting daemon finds this set, that lifetime
-    /// crashed. Its last use is unknown, so the name never starts at 1 again.
+    /// crashed. The last use of the name is unknown, so its next lifetime does not start at 1.
     held: bool,
     /// When the file was written or the name was closed, in seconds since 1970.
     at: u64,
@@ -90,7 +91,7 @@ impl DiskNumbers {
     }
 
     /// Writes the numbers that closed names returned, and when they were closed. A crash before
-    /// this call skips those numbers, and the names never start at 1 again.
+    /// this call skips those numbers, and the next lifetimes of the names do not start at 1.
     pub fn flush(&self) {
         for (path, Returned { unused: rest, at }) in self.returned.lock().drain() {
             if let Err(e) = self.write(&path, &Reserved { next: rest.start, held: false, at }) {

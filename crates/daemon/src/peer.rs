@@ -29,8 +29,8 @@ use tokio::net::unix::{OwnedReadHalf, OwnedWriteHalf};
 use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::timeout;
 
-/// The maximum number of concurrent calls per connection. The next call is not read before one is
-/// answered, so messages of a client that does not read its answers are not read either.
+/// The maximum number of concurrent calls per connection. The next call waits until one is
+/// answered, and nothing after it is read: a client must read its answers to be served.
 const MAX_CALLS: u32 = 128;
 
 /// Timeout for a client to read an answer, and to finish a message that it began.
@@ -342,7 +342,7 @@ impl Peer {
     }
 
     /// Runs a request and sends the response. A repeated request gets the response to the first
-    /// one. Returns whether the client received it.
+    /// one. Returns whether the client received the response.
     async fn answer(&self, id: Value, mut request: Request, token: CancellationToken) -> bool {
         let mut running = None;
         if let Some((request_id, agent)) = request.request_id.take().zip(request.caller.agent.as_ref()) {

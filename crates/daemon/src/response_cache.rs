@@ -44,7 +44,7 @@ struct Responses {
 pub(crate) enum Lookup {
     /// The id is new, so the request has to run.
     New(RunningRequest),
-    /// The request is running. The receiver fails when it has ended.
+    /// The request is running. The receiver fails when the request has ended.
     Running(watch::Receiver<()>),
     /// The request was answered.
     Stored(Arc<RawValue>),

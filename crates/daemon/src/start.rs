@@ -28,7 +28,7 @@ const NETWORK: &[(u64, &str)] = &[
 /// The magic number of FUSE file systems, some of which are served over the network.
 const FUSE: u64 = 0x6573_5546;
 
-/// The types of such file systems that are served over the network.
+/// The types of FUSE file systems that are served over the network.
 const FUSE_NETWORK: &[&str] = &[
     "fuse.ceph",
     "fuse.ceph-fuse",

@@ -21,7 +21,12 @@ pub(crate) fn refusal(sessions: &[String], work: &Unfinished) -> Option<Error> {
         (true, true) => return None,
         (true, false) => (
             ErrorCode::NotYourTurn,
-            "wait for `stickpin turn release`, or run `stickpin daemon stop --force`: the turn stays with its owner, and the next daemon continues it",
+            "wait until the turn is released, or run `stickpin daemon stop --force`: the turn stays with its owner under the next daemon",
+        ),
+        // A command such as `open` can run in a session whose app is not open yet.
+        (false, _) if sessions.is_empty() => (
+            ErrorCode::SessionExists,
+            "wait until the commands have ended, or run `stickpin daemon stop --force` to end them with the daemon",
         ),
         (false, _) => (
             ErrorCode::SessionExists,
