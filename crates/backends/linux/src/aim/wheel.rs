@@ -59,7 +59,16 @@ pub(crate) async fn wheel_at(
         let outcome = hit::hit_test(view, &sight, turn.point, meant).await;
         match outcome.map_err(|unresolved| unresolved.at(&words))?.hit {
             HitResult::Target => return Ok(turn),
-            other => covered = covered.or(other.refusal(&words)),
+            // `scroll` has neither `--timeout` nor `--force`.
+            other => {
+                let refusal = other.refusal(&words).map(|e| match other {
+                    HitResult::Covered { .. } | HitResult::PopupGrab { .. } => e.hint(
+                        "close what is in the way (`stickpin key Escape` closes most menus), or omit `--in` to scroll the window",
+                    ),
+                    _ => e,
+                });
+                covered = covered.or(refusal);
+            }
         }
     }
     Err(covered.unwrap_or_else(|| no_point_error(&words, true)))
