@@ -94,7 +94,7 @@ impl LocatedElement {
 pub struct ScreenshotRequest {
     /// Only this element.
     pub of: Option<Handle>,
-    /// The whole page instead of the viewport.
+    /// The whole page instead of the viewport, unless `of` is set.
     pub full: bool,
 }
 

@@ -107,9 +107,9 @@ codes! {
     Timeout = "TIMEOUT", 3, timeout;
     /// Another agent holds the turn of the session, or the caller may not do this without it.
     NotYourTurn = "NOT_YOUR_TURN", 5, not_your_turn;
-    /// A handoff must be read before anyone acts.
+    /// The caller must request the turn first, for example to read a handoff.
     TurnRequired = "TURN_REQUIRED", 5, turn_required;
-    /// The turn has changed since the caller last looked.
+    /// The current turn is not the one that the caller expected.
     TurnMismatch = "TURN_MISMATCH", 5, turn_mismatch;
     /// The caller does not hold the current turn, or holds an old lease.
     StaleLease = "STALE_LEASE", 5, stale_lease;

@@ -261,7 +261,7 @@ async fn read(
     let reason = loop {
         let frame = match browser.next().await {
             Ok(Some(frame)) => frame,
-            Ok(None) => break "the browser exited".to_owned(),
+            Ok(None) => break "the browser closed the connection".to_owned(),
             Err(e) => break e.to_string(),
         };
         let text = to_valid_utf8(frame);

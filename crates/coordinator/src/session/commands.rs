@@ -58,9 +58,9 @@ impl SessionAuthority {
     ///
     /// # Errors
     /// Returns `NOT_YOUR_TURN` while another agent has the turn, `TURN_MISMATCH` or `STALE_LEASE`
-    /// if the caller does not hold the expected turn, `TURN_REQUIRED` while a handoff waits to be
-    /// read, `GUARDIAN_UNAVAILABLE`, `ROLE_OBSERVER`, `IDENTITY_AMBIGUOUS`, `SESSION_CLOSED`, and
-    /// errors of the log.
+    /// if the caller does not hold the expected turn, `TURN_REQUIRED` if the turn must be
+    /// requested, `GUARDIAN_UNAVAILABLE`, `ROLE_OBSERVER`, `IDENTITY_AMBIGUOUS`, `SESSION_CLOSED`,
+    /// and errors of the log.
     pub async fn admit(
         &self,
         who: &Participant,

@@ -127,8 +127,8 @@ impl SessionAuthority {
         })
     }
 
-    /// Makes the opener of a lifetime a member, and gives it an implicit turn if no agent has the
-    /// turn.
+    /// Makes the opener of a lifetime a member, and gives it an implicit turn if the turn is free
+    /// and need not be requested.
     pub(crate) fn join_opener(&self, who: &Participant) -> Result<()> {
         self.change(|state, now| {
             state.touch(who, now);
@@ -136,8 +136,8 @@ impl SessionAuthority {
             let fence = Fence { agent: who.agent.clone(), turn_id: None, lease_id: None };
             let lease_id = self.shared.environment.lease_id();
             let entered = state.judge(now, |s| machine::enter(s, &fence, lease_id));
-            // Otherwise, another agent holds the turn, or a handoff must be read first. The opener
-            // acts later.
+            // Otherwise, another agent holds the turn, or it must be requested. The opener acts
+            // later.
             if let Ok(Some(transition)) = entered {
                 state.commit(Some(&State::origin(who, now)), transition, Remarks::default(), now)?;
             }
