@@ -142,8 +142,8 @@ impl Coordinator {
 
     /// Begins a lifetime of a session: the first one, or a new one after the session was closed or
     /// lost. The caller becomes a member. A caller that opens a session gets an implicit turn
-    /// unless another agent holds the turn or it must be requested; a caller that restores a session
-    /// does not.
+    /// unless another agent holds the turn or it must be requested; a caller that restores a
+    /// session does not.
     ///
     /// # Errors
     /// Returns `IDENTITY_AMBIGUOUS`, `SESSION_EXISTS` for a child, which acts on the device of its

@@ -126,8 +126,9 @@ fn denials_with_changes(
             (DenialChange::Add, Some(_)) => {}
             (DenialChange::Add, None) if deny.len() >= MAX_DENIALS => {
                 let message = format!("session `{}` has {MAX_DENIALS} denials, the maximum", meta.name);
-                return Err(Error::invalid_args(message)
-                    .hint("deny more with fewer rules: `act:*` covers every origin"));
+                return Err(Error::invalid_args(message).hint(
+                    "ask a person to remove rules with `deny-=RULE`; `act:*` alone covers every origin",
+                ));
             }
             (DenialChange::Add, None) => deny.push(rule),
             (DenialChange::Remove, Some(at)) => {
