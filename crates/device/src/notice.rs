@@ -79,7 +79,7 @@ pub enum Notice {
     },
     /// A component that the device needs does not work; the device continues without it.
     ComponentMissing {
-        /// The component, and the consequence for the caller, in our own words.
+        /// The component, and the consequence for the caller: stickpin's words, not the app's.
         what: String,
     },
     /// A navigation to another document is in progress.

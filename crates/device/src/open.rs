@@ -126,7 +126,7 @@ impl TryFrom<String> for Viewport {
         let size = text.split_once(['x', 'X']).and_then(|(w, h)| Some((w.parse().ok()?, h.parse().ok()?)));
         match size {
             Some((w @ 1..=16_384, h @ 1..=16_384)) => Ok(Self(w, h)),
-            _ => Err(format!("a viewport is two numbers from 1 to 16384, such as 1280x800, and not {text:?}")),
+            _ => Err(format!("a viewport is two numbers from 1 to 16384, such as 1280x800, not {text:?}")),
         }
     }
 }

@@ -1,11 +1,12 @@
-//! Waits for more than a change of the tree.
+//! Waiting for more than a change of the tree.
 
 use crate::error::Result;
 use async_trait::async_trait;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// Waits of a device that observes more than [`Device::changed`](crate::Device::changed) reports.
+/// Waiting on a device that observes more than [`Device::changed`](crate::Device::changed)
+/// reports.
 #[async_trait]
 pub trait Events: Send {
     /// Waits until anything has happened since the last return: a change, a request, a download, a

@@ -27,7 +27,7 @@ impl ScriptValue {
 #[async_trait]
 pub trait Script: Send {
     /// Evaluates an expression in the app's own world and awaits the promise that it may return.
-    /// Returns `None` if there is no value after `timeout`.
+    /// Returns `None` if there is no value after `timeout`, or if the document went away first.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED`, `INVALID_ARGS` with the exception that the expression threw, and the

@@ -105,11 +105,12 @@ pub trait Tabs: Send {
     /// Returns the errors of `list_tabs`, and `DEVICE_NOT_FOUND` when no tab has that id.
     async fn switch_tab(&mut self, id: &str) -> Result<()>;
 
-    /// Closes a tab. If it was the active one, another tab becomes active.
+    /// Closes a tab. If it was the active one, another tab becomes active, at the latest with
+    /// [`Tabs::ended_tabs`].
     ///
     /// # Errors
-    /// Returns the errors of `switch_tab`, `DIALOG_OPEN` when the page asks for confirmation, and
-    /// `INVALID_ARGS` for the last tab.
+    /// Returns the errors of `switch_tab`, `DIALOG_OPEN` when the page asks for confirmation,
+    /// `TIMEOUT` when the tab does not close, and `INVALID_ARGS` for the last tab.
     async fn close_tab(&mut self, id: &str, leave: LeavePolicy, cancel: &CancellationToken) -> Result<()>;
 
     /// Brings the active tab and its window to the front for the person at this machine. No other
