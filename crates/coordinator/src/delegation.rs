@@ -137,8 +137,8 @@ impl Loans<'_> {
         refused.map_err(error::of_scope)
     }
 
-    /// Creates a child of `parent` and lends it scope. Returns once no member of the lender still
-    /// acts within the lent scope.
+    /// Creates a child of `parent` and lends it scope. Returns once the commands of the lender's
+    /// members have ended or were cancelled.
     ///
     /// # Errors
     /// Returns `LOAN_NOT_SUBSET`, `LOAN_CONFLICT`, `SESSION_EXISTS`, `NOT_YOUR_TURN`,

@@ -114,7 +114,7 @@ pub(crate) fn of_turn(session: &str, turn: &TurnState, now: &Now, e: TurnError) 
         ),
         TurnError::NotADriver { agent } => (
             ErrorCode::RoleObserver,
-            format!("run `stickpin --session {session} turn join` to become a driver"),
+            format!("an agent becomes a driver with `stickpin --session {session} turn join`"),
             json!({ "agent": agent }),
         ),
         TurnError::MustReleaseFirst { .. } => (

@@ -67,7 +67,7 @@ impl Unfinished {
 }
 
 /// Waits until no command runs in any session. A command that runs for longer than its session
-/// allows is cancelled.
+/// allows is cancelled and no longer waited for.
 pub async fn drain_all(coordinator: &Coordinator) {
     let mut drains = JoinSet::new();
     for session in coordinator.in_use() {

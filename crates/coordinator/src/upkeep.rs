@@ -202,8 +202,8 @@ impl Coordinator {
         SessionLog::adopt(self.store(), name, now.wall).map(drop).map_err(error::of_store)
     }
 
-    /// Replaces a damaged line of a session's log, and moves its bytes to the quarantine. A session
-    /// that is in use continues with the repaired log.
+    /// Replaces a damaged line of a session's log, and any damaged lines directly after it. Moves
+    /// their bytes to the quarantine. A session that is in use continues with the repaired log.
     ///
     /// # Errors
     /// Returns `SCOPE_DENIED` unless the caller is a person, `INVALID_ARGS` if that line is not the

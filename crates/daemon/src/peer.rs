@@ -90,7 +90,7 @@ pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
 
 /// How a client stopped sending.
 enum End {
-    /// The client closed its side.
+    /// The client closed its side, or the connection failed.
     Closed,
     /// The client disconnected with unread responses.
     Reset,

@@ -37,7 +37,8 @@ pub(crate) fn age(state: &mut State, now: &Now) -> Result<()> {
 }
 
 /// Returns the members that have made no request for longer than the presence time of the policy
-/// and whose harness is not running. People stay.
+/// and whose harness is not known to run. People stay, and so do the holder of the turn and agents
+/// that are connected or wait.
 fn absent_members(state: &State, now: &Now) -> Vec<AgentId> {
     let meta = state.log.meta();
     let is_old = |member: &&Member| {

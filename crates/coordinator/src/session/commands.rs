@@ -194,8 +194,9 @@ impl SessionAuthority {
     }
 }
 
-/// Waits until no command of the selected agents is running. Cancels those that still run after the
-/// drain time of the policy. Returns the command that was running at the beginning.
+/// Waits until no command of the selected agents is running, for at most the drain time of the
+/// policy, and then cancels those that still run. Returns the first command that was running at the
+/// beginning.
 pub(crate) async fn drain(
     session: &SessionAuthority,
     of: &(dyn Fn(&AgentId) -> bool + Sync),

@@ -41,7 +41,7 @@ impl SessionAuthority {
     ///
     /// # Errors
     /// Returns `SESSION_CLOSED`, `MUST_RELEASE_FIRST` for an owner that would become an observer,
-    /// and errors of the log.
+    /// `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn join(&self, who: &Participant, observer: bool, display: Option<String>) -> Result<Joined> {
         self.change_for(who, |state, now| {
             let role = if observer { MemberRole::Observer } else { MemberRole::Driver };
@@ -85,7 +85,7 @@ impl SessionAuthority {
     ///
     /// # Errors
     /// Returns `TARGET_ACTIVE` for a live member without `force`, `CANNOT_KICK_SELF`,
-    /// `UNKNOWN_MEMBER`, `AMBIGUOUS_RECIPIENT`, and errors of the log.
+    /// `UNKNOWN_MEMBER`, `AMBIGUOUS_RECIPIENT`, `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn kick(
         &self,
         who: &Participant,

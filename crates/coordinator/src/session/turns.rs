@@ -87,7 +87,8 @@ impl SessionAuthority {
     /// Reserves the turn for a member, or for the next one in line if the recipient is `next`.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::release`], `UNKNOWN_TARGET`, and `AMBIGUOUS_RECIPIENT`.
+    /// Returns the errors of [`Self::release`], `UNKNOWN_TARGET`, `AMBIGUOUS_RECIPIENT`,
+    /// `INVALID_ARGS` for the caller itself, and `ROLE_OBSERVER` for an observer.
     pub fn assign(
         &self,
         who: &Participant,
@@ -119,11 +120,13 @@ impl SessionAuthority {
         })
     }
 
-    /// Takes the turn from its owner. Returns after the previous owner's command has ended.
+    /// Takes the turn from its owner, or claims a turn that is free. Returns after the previous
+    /// owner's command has ended or was cancelled.
     ///
     /// # Errors
     /// Returns `TAKEOVER_NOT_AVAILABLE`, `TURN_MISMATCH`, `REASON_REQUIRED` for an agent that gives
-    /// no reason, and errors of the log.
+    /// no reason, `ROLE_OBSERVER`, `GUARDIAN_UNAVAILABLE`, `IDENTITY_AMBIGUOUS`, and errors of the
+    /// log.
     pub async fn take(
         &self,
         who: &Participant,

@@ -62,7 +62,8 @@ impl Drop for Registered<'_> {
 
 impl SessionAuthority {
     /// Waits until the caller holds the turn or may take it, the session is closed, or the wait
-    /// times out. With `events`, also returns once there is an event for the caller.
+    /// times out. With `events`, also returns once there is an event for the caller. A parked wait
+    /// returns for nothing else before it times out.
     ///
     /// # Errors
     /// Returns `DUPLICATE_LISTENER` while another wait of the agent is connected,
