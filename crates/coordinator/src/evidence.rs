@@ -70,7 +70,7 @@ impl SessionEvidence {
 pub struct HostSummary {
     /// The number of times that a host was started in the state directory.
     pub epoch: u64,
-    /// The number of sessions whose turn is owned, from their metadata.
+    /// The number of sessions whose turn is owned, according to their metadata.
     pub owned_turns: usize,
 }
 

@@ -1,4 +1,4 @@
-//! Small files that survive a crash: each has its old or its new content, never a partial one.
+//! Small files that survive a crash: each has its old or its new content, never a part of either.
 
 use serde::Serialize;
 use std::path::Path;

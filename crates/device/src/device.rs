@@ -30,8 +30,8 @@ pub struct DeviceInfo {
     /// The process id of the child process behind the device, if there is one.
     pub pid: Option<u32>,
     /// Whether a full capture costs so much more than an action that effects are judged by the
-    /// target alone. The surroundings in what [`Device::locate`] and [`Device::outcome`] return may
-    /// then be older than the target.
+    /// target alone. What surrounds the target in the results of [`Device::locate`] and
+    /// [`Device::outcome`] may then be older than the target.
     pub partial: bool,
     /// Whether any call can be dropped at any moment without harm, including one that sends input.
     /// True if a call is a single request to another process, for example over HTTP. An action that

@@ -12,7 +12,7 @@ use stickpin_kernel::{Error, PathArg, Result, Scope};
 /// The word that refers to the target of an earlier prompt.
 pub const IT: &str = "it";
 
-/// Replaces text that may be a secret.
+/// The replacement for text that may be secret.
 pub(crate) const MASK: &str = "•••";
 
 /// A colon command: a short form of a command of stickpin, or a command of the console itself.

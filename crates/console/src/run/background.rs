@@ -7,7 +7,7 @@ use stickpin_kernel::{CancellationToken, Response};
 use tokio::sync::mpsc::UnboundedReceiver;
 use tokio::task::{JoinError, JoinHandle};
 
-/// The commands that serve.
+/// The commands that run in the background.
 #[derive(Debug, Default)]
 pub(crate) struct Background {
     ending: CancellationToken,

@@ -108,8 +108,8 @@ impl Executor {
         }
     }
 
-    /// Ends what serves alongside the prompt, and then the membership. Returns the reason if one of
-    /// them failed. A session that is gone has no members.
+    /// Ends the background commands, and then the membership. Returns the reason if either failed.
+    /// A session that is gone has no members.
     pub(crate) async fn leave(&self) -> Option<Error> {
         let failed = self.background.end().await.into_iter().find_map(|response| response.error);
         self.leave_session().await.or(failed)
@@ -155,8 +155,8 @@ impl Executor {
         self.setup.client.call(request, CancellationToken::new()).await
     }
 
-    /// Runs one line until it ends or serves alongside the prompt. When this returns, its entry is
-    /// in the conversation.
+    /// Runs one line until it ends or continues in the background. When this returns, the entry of
+    /// the line is in the conversation.
     pub(crate) async fn run(&self, line: &str, cancel: CancellationToken) -> Outcome {
         let mut outcome = self.run_line(line, cancel).await.unwrap_or_else(|e| error_outcome(&e));
         // A background command that has ended is reported with the next line.

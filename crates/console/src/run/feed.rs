@@ -1,4 +1,4 @@
-//! Readers of the session: one of its growing log, and one of its stored tree and its turn. Each
+//! Readers of the session: one for its growing log, and one for its stored tree and its turn. Each
 //! has a task that sends what it reads to the screen.
 
 use super::executor::Executor;

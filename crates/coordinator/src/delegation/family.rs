@@ -17,7 +17,7 @@ pub(super) struct Family {
 }
 
 impl Loans<'_> {
-    /// Returns the session whose device `name` drives: itself, or its most distant lender.
+    /// Returns the session whose device `name` drives: `name` itself, or its most distant lender.
     pub(crate) fn device_of(&self, name: &str) -> String {
         let (mut at, mut seen) = (name.to_owned(), BTreeSet::new());
         while seen.insert(at.clone())

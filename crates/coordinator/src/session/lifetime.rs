@@ -105,9 +105,9 @@ pub(crate) fn revoke_lifetime(
     })
 }
 
-/// Refuses an agent that may not close a session. The owner of its turn may. While no agent has the
-/// turn, so may a driver, as it could take the turn. Anyone may close a session without drivers. A
-/// person is never refused.
+/// Refuses an agent that may not close a session. The owner of the session's turn may. While no
+/// agent has the turn, so may a driver, as it could take the turn. Anyone may close a session
+/// without drivers. A person is never refused.
 fn require_close_right(
     session: &SessionAuthority,
     state: &State,

@@ -303,7 +303,7 @@ impl State {
         self.log.next_seq(origin).map_err(error::of_store)
     }
 
-    /// Returns the handoff that the owner has not acted on yet.
+    /// Returns the handoff that the current or next owner has not acted on yet.
     pub(super) fn pending_handoff(&self) -> Result<Option<Handoff>> {
         let Some(seq) = self.log.meta().turn.pending_handoff_seq else { return Ok(None) };
         let records = self.log.records_after(seq - 1, 1, Phase::Feed).map_err(error::of_store)?;
