@@ -78,7 +78,7 @@ impl Coordinator {
         self.sessions.lock()
     }
 
-    /// Returns the sessions that have been used since the host started.
+    /// Returns the sessions that are loaded.
     pub(crate) fn in_use(&self) -> Vec<Arc<SessionAuthority>> {
         self.lock_sessions().values().cloned().collect()
     }
@@ -103,7 +103,7 @@ impl Coordinator {
     }
 
     /// Returns a session. On first use, loads it from its metadata and the end of its log, and
-    /// repairs a turn that a killed host left behind.
+    /// takes over its turn from the last host.
     ///
     /// # Errors
     /// Returns `SESSION_NOT_FOUND`, `LOG_CORRUPT`, `META_CORRUPT` and other errors of the log.

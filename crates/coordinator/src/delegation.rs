@@ -263,7 +263,7 @@ impl Loans<'_> {
         self.activate(lender, &session, loan, agent)
     }
 
-    /// Makes the agent a member of its child session, and activates the loan.
+    /// Makes the agent, if there is one, a member of the child, and activates the loan.
     fn activate(
         &self,
         lender: &SessionAuthority,

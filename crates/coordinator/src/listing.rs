@@ -23,13 +23,13 @@ pub use self::children::{ListedChild, ListedChildren};
 pub enum ListedState {
     /// No record is committed yet.
     Pending,
-    /// The app is open.
+    /// The app is open, or the session is an open child.
     Live,
     /// The app is not open, but `session restore` can reopen it.
     Restorable,
     /// The session was closed or cannot be reopened.
     Stopped,
-    /// The metadata cannot be read.
+    /// The metadata cannot be read, or the log is damaged.
     Corrupt,
     /// There is no metadata; only the name is known.
     #[default]

@@ -322,7 +322,7 @@ pub fn io_error(tried_to: &str, path: &std::path::Path, error: &std::io::Error) 
     e.caused_by(copy(error))
 }
 
-/// Copies a system error, which cannot be cloned.
+/// Copies an I/O error, which cannot be cloned.
 fn copy(error: &std::io::Error) -> std::io::Error {
     match error.raw_os_error() {
         Some(code) => std::io::Error::from_raw_os_error(code),

@@ -73,7 +73,7 @@ impl Loans<'_> {
     }
 
     /// Returns a predicate for the agents that act for a session on its device: its members, or,
-    /// for the session that has the device, its members except those of its children.
+    /// for the session that has the device, all agents that are members of no child.
     pub(super) fn acts_for(&self, session: &str) -> impl Fn(&AgentId) -> bool + Send + Sync + use<> {
         let device = self.device_of(session);
         let has_device = device == session;

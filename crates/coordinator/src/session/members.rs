@@ -84,7 +84,7 @@ impl SessionAuthority {
     /// Removes another member.
     ///
     /// # Errors
-    /// Returns `TARGET_ACTIVE` for a live member without `force`, `CANNOT_KICK_SELF`,
+    /// Returns `TARGET_ACTIVE` for an active member without `force`, `CANNOT_KICK_SELF`,
     /// `UNKNOWN_MEMBER`, `AMBIGUOUS_RECIPIENT`, `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn kick(
         &self,
