@@ -15,7 +15,7 @@ pub type Help = Arc<dyn Fn(&str) -> Result<String> + Send + Sync>;
 pub struct Setup {
     /// Runs commands on the daemon.
     pub client: Arc<dyn Client>,
-    /// The person, with the number of this console as evidence.
+    /// The person or agent that runs the console, with the number of the console as evidence.
     pub caller: Caller,
     /// The session; by default the caller's own.
     pub session: Option<String>,

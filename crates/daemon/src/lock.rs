@@ -11,7 +11,7 @@ use stickpin_kernel::{Result, io_error};
 /// The interval between attempts to take a lock that another process holds.
 const POLL_INTERVAL: Duration = Duration::from_millis(5);
 
-/// A lock that is not held.
+/// A lock that this process does not hold.
 #[derive(Debug)]
 pub(crate) struct Lock {
     file: File,

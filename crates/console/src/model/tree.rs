@@ -200,7 +200,8 @@ impl Tree {
         ref_of(text).map(str::to_owned).or_else(|| selector_of(text))
     }
 
-    /// Returns every ref and a selector for each named element, in the order of the outline.
+    /// Returns every ref, and then a selector for each named element, both in the order of the
+    /// outline.
     pub(crate) fn targets(&self) -> impl Iterator<Item = String> {
         let refs = self.texts().filter_map(ref_of).map(str::to_owned);
         refs.chain(self.texts().filter_map(selector_of))

@@ -30,7 +30,7 @@ impl std::fmt::Debug for Terminal<'_> {
     }
 }
 
-/// Runs lines until the input ends or a line leaves the console.
+/// Runs lines until the console ends, and returns its exit code.
 pub(crate) async fn run(setup: Setup, mut terminal: Terminal<'_>) -> Result<u8> {
     let executor = Executor::new(setup);
     executor.join().await?;

@@ -15,7 +15,7 @@ fn char_width(c: char) -> usize {
     c.width().unwrap_or(0)
 }
 
-/// Returns text without characters that could affect its surroundings.
+/// Returns text in which characters that could affect its surroundings are escaped.
 pub(super) fn shown(text: &str) -> Cow<'_, str> {
     match text.chars().any(stickpin_tree::is_unsafe) {
         true => Cow::Owned(stickpin_tree::escape(text, usize::MAX)),

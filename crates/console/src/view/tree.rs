@@ -1,4 +1,4 @@
-//! The tree pane. Only the visible lines are processed, however many there are.
+//! The tree pane. Only the lines on the screen are processed, however long the outline is.
 
 use super::text::{cut, put};
 use super::theme::Theme;
