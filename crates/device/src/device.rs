@@ -27,7 +27,7 @@ pub struct DeviceInfo {
     pub label: String,
     /// The identity grade of the device's handles.
     pub grade: IdentityGrade,
-    /// The process id of the child process behind the device, if there is one.
+    /// The process id of the app or browser behind the device, if known.
     pub pid: Option<u32>,
     /// Whether a full capture costs so much more than an action that effects are judged by the
     /// target alone. What surrounds the target in the results of [`Device::locate`] and

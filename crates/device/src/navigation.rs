@@ -85,7 +85,7 @@ pub enum Navigation {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct NavigationResult {
-    /// Whether the history had an entry to go to.
+    /// Whether there was a destination: false at the end of the history, or without a start screen.
     pub moved: bool,
     /// The current address.
     pub url: String,
