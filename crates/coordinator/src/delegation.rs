@@ -143,8 +143,8 @@ impl Loans<'_> {
     /// # Errors
     /// Returns `LOAN_NOT_SUBSET`, `LOAN_CONFLICT`, `SESSION_EXISTS`, `NOT_YOUR_TURN`,
     /// `SCOPE_DENIED` for an agent that may not administer the device, `UNKNOWN_MEMBER`,
-    /// `IDENTITY_AMBIGUOUS`, `INVALID_ARGS` for a rule, and errors of the log. Nothing stays lent
-    /// in that case.
+    /// `IDENTITY_AMBIGUOUS`, `INVALID_ARGS` for an invalid or missing rule, and errors of the log.
+    /// Nothing stays lent in that case.
     pub async fn spawn(&self, parent: &str, child: &str, who: &Participant, spawn: Spawn) -> Result<Spawned> {
         who.require_unambiguous()?;
         if self.0.exists(child) {

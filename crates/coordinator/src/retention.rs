@@ -68,7 +68,8 @@ impl Coordinator {
     }
 }
 
-/// Returns how long no member has made a request, in milliseconds.
+/// Returns for how long no member has made a request and the metadata has not changed, in
+/// milliseconds; 0 while a member waits or acts.
 fn unused_ms(coordinator: &Coordinator, meta: &SessionMeta) -> u64 {
     let now = (coordinator.shared.environment.now)();
     let last = meta.members.iter().map(|member| member.last_seen_at).max();

@@ -47,7 +47,7 @@ pub(crate) fn parse_denial(text: &str, targets: &[TargetRef]) -> Result<ScopeRul
 /// cannot widen the rule.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` that names the part that cannot be parsed.
+/// Returns `INVALID_ARGS`, which names the part that cannot be parsed.
 pub(crate) fn parse(text: &str, targets: &[TargetRef]) -> Result<ScopeRule> {
     let bad = |why: &str| {
         Error::invalid_args(format!("{} is not a rule: {why}", quote(text))).hint(

@@ -12,8 +12,8 @@ use stickpin_session::log::{CommandId, Kind, LoanOpened, Status};
 use stickpin_session::turn::{AgentId, ChildState, Loan, LoanId, LoanState};
 
 impl Loans<'_> {
-    /// Updates the children of a reopened session: reachable ones are unchanged, and ended ones
-    /// return their borrowed scope. All stay visible.
+    /// Updates the children of a reopened session: those that were closed or removed return their
+    /// borrowed scope, and the others are unchanged. All stay visible.
     pub(crate) fn review_children(&self, parent: &SessionAuthority) -> Result<()> {
         for child in parent.meta().children {
             let after = match self.0.meta(&child.session) {

@@ -66,7 +66,8 @@ impl Loans<'_> {
         Verb::ALL.into_iter().filter(may).collect()
     }
 
-    /// Returns the outstanding loans that satisfy a condition, from the metadata of all sessions.
+    /// Returns the outstanding loans that satisfy a condition, according to the metadata of all
+    /// sessions.
     pub(super) fn loans_where(&self, holds: impl Fn(&Loan) -> bool) -> Result<Vec<Loan>> {
         let metas = self.0.names()?.into_iter().filter_map(|name| self.0.cached_meta(&name).ok());
         Ok(metas.flat_map(|(meta, _)| meta.loans.clone()).filter(holds).collect())
@@ -106,7 +107,7 @@ impl Loans<'_> {
         members
     }
 
-    /// Returns the sessions that borrow scope, from the metadata of all sessions.
+    /// Returns the sessions that borrow scope, according to the metadata of all sessions.
     pub(crate) fn borrowers(&self) -> Result<BTreeSet<String>> {
         Ok(self.loans_where(|_| true)?.into_iter().map(|loan| loan.borrower).collect())
     }

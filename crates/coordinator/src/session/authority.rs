@@ -1,5 +1,4 @@
-//! The state of one session, which is protected by one lock and is the only writer of the session's
-//! log.
+//! The state of one session, under one lock. Nothing else writes the session's log.
 
 use super::aging::note_seen;
 use super::events::Reader;

@@ -55,7 +55,8 @@ impl SessionAuthority {
     ///
     /// # Errors
     /// Returns `TURN_MISMATCH`, `STALE_LEASE`, `INVALID_HANDOFF`, `IDENTITY_AMBIGUOUS`, and errors
-    /// of the log. The details of an error contain the handoff, so that its text is not lost.
+    /// of the log. The details of an error about the turn or the identity contain the handoff, so
+    /// that its text is not lost.
     pub fn release(
         &self,
         who: &Participant,
