@@ -9,7 +9,7 @@ use stickpin_session::turn::{Anchor, Liveness, Now};
 pub struct Environment {
     /// Returns the time on both clocks.
     pub now: Arc<dyn Fn() -> Now + Send + Sync>,
-    /// Returns 128 random bits, for lease ids and the ids of sessions.
+    /// Returns 128 random bits, for the ids of sessions, leases and loans.
     pub random: Arc<dyn Fn() -> u128 + Send + Sync>,
     /// Returns whether the root process of a harness runs.
     pub liveness: Arc<dyn Fn(&Anchor) -> Liveness + Send + Sync>,

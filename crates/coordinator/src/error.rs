@@ -1,4 +1,4 @@
-//! Conversion of errors of the session log, of turns and of scope to errors for all front ends.
+//! Converts errors about session logs, turns and scope to errors for all front ends.
 
 use serde_json::{Value, json};
 use std::path::Path;

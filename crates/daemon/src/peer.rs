@@ -428,7 +428,7 @@ impl Peer {
         self.daemon.shutdown.cancel();
     }
 
-    /// Sends an answer. Returns whether the client received it.
+    /// Sends an answer. Returns whether it could be written.
     async fn result<R: Serialize>(&self, id: Value, result: R) -> bool {
         self.send(&Answer::ok(id, result)).await
     }

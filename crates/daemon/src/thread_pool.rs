@@ -2,7 +2,7 @@
 //! connection arrives and every thread is busy, up to the number of cores.
 //!
 //! A connection and its calls stay on one thread. A single client therefore uses a daemon with one
-//! thread, and clients that work at the same time each get a core.
+//! thread, and clients that work at the same time use several cores.
 
 use parking_lot::Mutex;
 use std::sync::Arc;

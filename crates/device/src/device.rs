@@ -197,7 +197,7 @@ pub trait Device: Send + fmt::Debug {
     /// Returns the notices since the last call, oldest first. Does not wait.
     ///
     /// # Errors
-    /// Returns `BACKEND_LOST` when the app has died since.
+    /// Returns `BACKEND_LOST` when the app has died since then.
     async fn notices(&mut self) -> Result<Vec<Notice>>;
 
     /// Returns the facet for bounding boxes, hit tests and the viewport.

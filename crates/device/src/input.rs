@@ -16,8 +16,8 @@ pub const MAX_DESCRIPTION: usize = 200;
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct AimOptions<'a> {
-    /// Move the pointer to the point (presses, hovers, drags) instead of only performing a hit test
-    /// (fill, select).
+    /// Whether to move the pointer to the point (presses, hovers, drags) instead of only performing
+    /// a hit test (fill, select).
     pub pointer: bool,
     /// Whether the pointer is needed for a press.
     pub press: bool,
