@@ -60,8 +60,8 @@ impl Prompt {
         self.text = text;
     }
 
-    /// Inserts text at the cursor. Line breaks become spaces, so that a pasted line does not run by
-    /// itself.
+    /// Inserts text at the cursor. Control characters, line breaks included, become spaces, so that
+    /// a pasted line does not run by itself.
     pub(crate) fn insert(&mut self, text: &str) {
         let line: String = text.chars().map(|c| if c.is_control() { ' ' } else { c }).collect();
         self.text.insert_str(self.cursor, &line);

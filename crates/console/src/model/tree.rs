@@ -165,8 +165,9 @@ impl Tree {
             self.visible.partition_point(|&line| line < at).min(self.visible.len().saturating_sub(1));
     }
 
-    /// Selects the next line that contains some text, ignoring case; the lines before the selection
-    /// come last. Unfolds the ancestors of the line. Returns false if no line does.
+    /// Selects the next line that contains some text, ignoring case; the search wraps around at the
+    /// end. Unfolds the ancestors of that line. Returns false if no line contains the text, or if
+    /// the text is empty.
     pub(crate) fn search(&mut self, query: &str) -> bool {
         self.query = query.to_lowercase();
         self.search_on(true)
@@ -194,14 +195,15 @@ impl Tree {
         true
     }
 
-    /// Returns the ref of the selected line, or a selector with its role and name.
+    /// Returns the ref of the selected line, or else a selector with its role and name; `None` if
+    /// the line has neither.
     pub(crate) fn target(&self) -> Option<String> {
         let text = self.selected_text()?;
         ref_of(text).map(str::to_owned).or_else(|| selector_of(text))
     }
 
-    /// Returns every ref, and then a selector for each named element, both in the order of the
-    /// outline.
+    /// Returns every ref, and then a selector for each element whose whole name is shown, both in
+    /// the order of the outline.
     pub(crate) fn targets(&self) -> impl Iterator<Item = String> {
         let refs = self.texts().filter_map(ref_of).map(str::to_owned);
         refs.chain(self.texts().filter_map(selector_of))
@@ -214,7 +216,8 @@ fn ref_of(text: &str) -> Option<&str> {
     (!digits.is_empty() && digits.bytes().all(|b| b.is_ascii_digit())).then_some(word)
 }
 
-/// Returns the selector of a line with a role and a quoted name.
+/// Returns the selector of a line with a role and a quoted name; `None` for any other line, and for
+/// a truncated name.
 fn selector_of(text: &str) -> Option<String> {
     let rest = ref_of(text).map_or(text, |name| text[name.len()..].trim_start());
     let (role, name) = rest.split_once(" \"")?;

@@ -1,4 +1,4 @@
-//! Runs typed lines: sends the request that the command line would send, and then adds the entry of
+//! Runs typed lines: sends the request that the command line would send, and then adds an entry to
 //! the conversation.
 
 use super::background::Background;
@@ -17,7 +17,7 @@ use tokio::sync::mpsc;
 /// The maximum number of shown records in an entry.
 const MAX_SHOWN: usize = 100;
 
-/// The maximum number of ranges of refs in an entry.
+/// The maximum number of ref ranges in an entry.
 const MAX_PINS: usize = 200;
 
 /// Runs lines in one session.
@@ -71,7 +71,7 @@ impl Executor {
         }
     }
 
-    /// Returns the prompts of the conversation, oldest first.
+    /// Returns the prompts of the conversation, oldest first, without those with a masked secret.
     ///
     /// # Errors
     /// Returns the errors of reading the conversation.
@@ -91,11 +91,12 @@ impl Executor {
         shown.drain(..excess);
     }
 
-    /// Joins the session as an observer. Does nothing if there is no session yet, or if an agent
-    /// runs the console, because the agent is already a member.
+    /// Joins the session as an observer. Does nothing if there is no session yet, if the session is
+    /// closed, or if an agent runs the console, which then acts as that agent.
     ///
     /// # Errors
-    /// Returns the errors of `turn join`, and those of finding or starting the daemon.
+    /// Returns the other errors of `turn join`, those of `whoami`, and those of finding or starting
+    /// the daemon.
     pub(crate) async fn join(&self) -> Result<()> {
         if !self.is_own_member().await? {
             return Ok(());
@@ -155,8 +156,8 @@ impl Executor {
         self.setup.client.call(request, CancellationToken::new()).await
     }
 
-    /// Runs one line until it ends or continues in the background. When this returns, the entry of
-    /// the line is in the conversation.
+    /// Runs one line until it ends or continues in the background. If the line ran a command, the
+    /// conversation contains its entry when this returns, or a warning in the output says why not.
     pub(crate) async fn run(&self, line: &str, cancel: CancellationToken) -> Outcome {
         let mut outcome = self.run_line(line, cancel).await.unwrap_or_else(|e| error_outcome(&e));
         // A background command that has ended is reported with the next line.

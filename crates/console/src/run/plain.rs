@@ -16,7 +16,7 @@ const INTERRUPTED: u8 = 130;
 pub struct Terminal<'a> {
     /// The lines to run.
     pub input: &'a mut (dyn AsyncBufRead + Unpin),
-    /// Receives answers.
+    /// Receives answers and, with `prompts`, the prompt and events.
     pub out: &'a mut dyn Write,
     /// Receives errors and warnings.
     pub err: &'a mut dyn Write,
@@ -98,8 +98,8 @@ struct Events {
 }
 
 impl Events {
-    /// Returns lines about the events since the last call. Events that cannot be read are not lost:
-    /// the next call reads them.
+    /// Returns lines about the events since the last call; none on the first call. If the events
+    /// cannot be read, the next call reads them.
     async fn next(&mut self, executor: &Executor) -> String {
         let request = Request::new("events", executor.setup().caller.clone()).argument("target", "self");
         let request = match self.cursor {

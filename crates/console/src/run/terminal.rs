@@ -24,7 +24,7 @@ impl Screen {
     /// Takes over the terminal.
     ///
     /// # Errors
-    /// Returns `IO` when there is no terminal.
+    /// Returns `IO` when there is no terminal or it cannot be set up.
     pub(super) fn open() -> Result<Self> {
         enable_raw_mode().map_err(|e| terminal_error("use the terminal", &e))?;
         let opened = execute!(io::stdout(), EnterAlternateScreen, EnableBracketedPaste)
@@ -60,7 +60,7 @@ pub(super) fn terminal_error(what: &str, e: &io::Error) -> Error {
     Error::io(format!("cannot {what}: {e}")).hint("run `stickpin console --plain`, which needs no terminal")
 }
 
-/// Reads the input, on a thread that ends with the process or when nobody listens.
+/// Reads the input, on a thread that ends with the process, when nobody listens, or after an error.
 pub(super) fn read_events() -> mpsc::UnboundedReceiver<io::Result<Input>> {
     let (tell, heard) = mpsc::unbounded_channel();
     std::thread::spawn(move || {
