@@ -147,7 +147,7 @@ impl Coordinator {
     ///
     /// # Errors
     /// Returns `IDENTITY_AMBIGUOUS`, `SESSION_EXISTS` for a child, which acts on the device of its
-    /// lender, and errors of the log. The app must not be opened in that case.
+    /// lender, and errors of the log. The app must not be opened after an error.
     pub fn begin_lifetime(
         &self,
         name: &str,
@@ -220,7 +220,8 @@ impl Coordinator {
         self.meta(name).map(|(meta, _)| meta.policy).unwrap_or_default()
     }
 
-    /// Records that the host closed a session.
+    /// Closes a session on behalf of the host, as [`Self::close_for`] does. Does nothing if the
+    /// session does not exist.
     ///
     /// # Errors
     /// Returns errors of the log.
@@ -233,8 +234,8 @@ impl Coordinator {
     }
 
     /// Closes a session and its turn. Ends the loans that it made, and the loan that it borrows its
-    /// scope from. Returns the loans that ended, after the last commands that used them. `address`
-    /// is the address of the app, if it is open. Removes a session that has no record yet.
+    /// scope from, each after the last command that uses it. Returns these loans. `address` is the
+    /// address of the app, if it is open. Removes a session that has no record yet.
     ///
     /// # Errors
     /// Returns the errors of [`SessionAuthority::close`], and `SCOPE_DENIED` for an agent that may

@@ -82,7 +82,7 @@ pub enum Breadth {
     /// Members, turns, messages, notes, delegation, starts of the daemon, and repairs of the log.
     #[default]
     People,
-    /// Commands and snapshots as well.
+    /// Commands, snapshots, recordings and conversations as well.
     Run,
     /// Every record.
     All,

@@ -172,7 +172,8 @@ impl ReadBefore {
 
 impl Coordinator {
     /// Returns the sessions that `who` is a member of, their children and peers, without closed
-    /// ones. For a person, also returns those in `open`; with `all`, every session. Reads no log.
+    /// ones. Also returns those in `open` unless `who` is an agent; with `all`, returns every
+    /// session. Reads no log.
     ///
     /// # Errors
     /// Returns `IO` when the folder of the sessions cannot be read. A problem with a single session

@@ -12,7 +12,8 @@ use stickpin_session::turn::{
 pub enum TurnReply {
     /// The caller holds the turn and may act.
     YourTurn(Box<Granted>),
-    /// Another agent has the turn, or precedes the caller.
+    /// Another agent has the turn or precedes the caller, or the caller's wait does not claim the
+    /// turn.
     NotYet(NotYet),
     /// The caller may take the turn from its owner.
     TakeoverAvailable(TakeoverAvailable),
@@ -84,6 +85,7 @@ pub struct Granted {
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub lease_renewed: bool,
     /// Whether the host has restarted since the turn was granted, and now renews the lease again.
+    /// Reported once.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub guardian_repaired: bool,
     /// The number of unresolved notes.
@@ -91,7 +93,7 @@ pub struct Granted {
     /// A warning about refs from before this turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refs_note: Option<String>,
-    /// The `seq` of the newest record.
+    /// The `seq` of the record after which the caller continues to read.
     pub cursor_seq: u64,
 }
 
@@ -186,7 +188,7 @@ pub struct NotYet {
     /// The position of the caller among the waiting members; 1 gets the turn next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
-    /// The `seq` of the newest record.
+    /// The `seq` of the record after which the caller continues to read.
     pub cursor_seq: u64,
 }
 
@@ -203,7 +205,7 @@ pub struct TakeoverAvailable {
     /// The holder.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<AgentId>,
-    /// The `seq` of the newest record.
+    /// The `seq` of the record after which the caller continues to read.
     pub cursor_seq: u64,
 }
 

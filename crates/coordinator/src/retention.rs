@@ -23,8 +23,8 @@ pub struct Dormant {
 
 impl Coordinator {
     /// Returns the sessions that were not used for `older`, by default the retention time of their
-    /// policy. Omits those in `open`, open children, and sessions with loans or open children.
-    /// Reads no log.
+    /// policy. Omits those in `open`, sessions that borrow or lend scope, open children and their
+    /// parents, and sessions that cannot be read. Reads no log.
     ///
     /// # Errors
     /// Returns `SCOPE_DENIED` unless the caller is a person, and `IO`.

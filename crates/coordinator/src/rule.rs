@@ -47,7 +47,7 @@ pub(crate) fn parse_denial(text: &str, targets: &[TargetRef]) -> Result<ScopeRul
 /// cannot widen the rule.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS`, which names the part that cannot be parsed.
+/// Returns `INVALID_ARGS`, with the reason why the text is not a rule.
 pub(crate) fn parse(text: &str, targets: &[TargetRef]) -> Result<ScopeRule> {
     let bad = |why: &str| {
         Error::invalid_args(format!("{} is not a rule: {why}", quote(text))).hint(
@@ -95,7 +95,7 @@ pub(crate) fn parse(text: &str, targets: &[TargetRef]) -> Result<ScopeRule> {
     Ok(ScopeRule { verbs: [verb].into(), target, constraint })
 }
 
-/// Returns the origin of an address: scheme, host and port.
+/// Returns the origin of an address: scheme, host and port; `None` for an address without a host.
 pub(crate) fn origin(address: &str) -> Option<String> {
     let (scheme, rest) = address.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;

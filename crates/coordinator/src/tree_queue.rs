@@ -14,8 +14,8 @@ const MAX_QUEUED: usize = 8;
 /// removed; their records stay.
 const SESSION_BYTES: u64 = 32 << 20;
 
-/// The number of entries above which the list of trees is rewritten, if most entries refer to trees
-/// that were removed or stored again.
+/// The number of entries from which the list of trees is rewritten, if at least half of them refer
+/// to trees that were removed or stored again.
 const MAX_LISTED: usize = 1_024;
 
 /// What the thread knows about the trees of each session, by the session's `uid`.

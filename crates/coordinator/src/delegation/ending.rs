@@ -80,8 +80,8 @@ impl Loans<'_> {
         Ok(())
     }
 
-    /// Corrects the rows of children that were created or that lost their loan shortly before a
-    /// crash.
+    /// Corrects the recorded states of children that were created or lost their loan shortly before
+    /// a crash.
     fn repair_rows(&self, lender: &SessionAuthority) -> Result<()> {
         let meta = lender.meta();
         if !meta.status.is_current() {
@@ -101,7 +101,7 @@ impl Loans<'_> {
     }
 
     /// Ends the loans that a closed session had made or received, each after the last command of
-    /// its borrower. Returns them.
+    /// its borrower, and closes the sessions that borrowed from it. Returns the ended loans.
     pub(crate) async fn end_loans_of(&self, session: &SessionAuthority) -> Result<Vec<LoanId>> {
         let meta = session.meta();
         let mut loans = Vec::new();

@@ -29,7 +29,8 @@ impl Loans<'_> {
         at
     }
 
-    /// Returns a session and all sessions that share its device, with the scope of each.
+    /// Returns a session and all sessions that borrow scope from it, directly or through others,
+    /// with the scope of each.
     pub(super) fn family(&self, root: &str) -> Family {
         let mut family = Family { ledger: Ledger::default(), metas: Vec::new() };
         let (mut left, mut seen) = (vec![root.to_owned()], BTreeSet::new());

@@ -27,7 +27,7 @@ pub struct EndedLoan {
     pub lender: String,
     /// The session that had borrowed the scope.
     pub borrower: String,
-    /// The reason.
+    /// The reason why the loan ended.
     pub reason: String,
     /// The loans that the borrower had made from this loan, and that the lender took over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -38,8 +38,8 @@ pub struct EndedLoan {
 }
 
 impl Loans<'_> {
-    /// Ends a child: returns the borrowed scope to its lender and closes the session. The child's
-    /// row stays.
+    /// Ends a child: returns the borrowed scope to its lender and closes the session. The parent
+    /// still lists the child.
     ///
     /// # Errors
     /// Returns `SESSION_NOT_FOUND` for a session that is not a child, `UNKNOWN_MEMBER` for an agent
@@ -97,8 +97,8 @@ impl Loans<'_> {
         Ok(ReturnedLoans { loans, effective_parent: self.effective(&loan.lender) })
     }
 
-    /// Cleans up children of `parent` that have ended: reclaims their loans and marks the children
-    /// as pruned.
+    /// Cleans up children of `parent` that are closed, missing or unreadable: reclaims their loans
+    /// and marks the children as pruned. Returns their names and the loans.
     ///
     /// # Errors
     /// Returns `UNKNOWN_MEMBER` for an agent that is not a member of `parent`,

@@ -43,7 +43,8 @@ impl Loans<'_> {
         })
     }
 
-    /// Moves a loan from a borrower that ended to the lender, which now has the scope.
+    /// Moves a loan from the borrower that made it to the lender of that borrower, whose own loan
+    /// ends.
     pub(super) fn move_loan(&self, lender: &SessionAuthority, from: Option<&str>, loan: Loan) -> Result<()> {
         let now = (self.0.shared.environment.now)();
         let row = Child {

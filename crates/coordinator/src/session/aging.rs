@@ -1,5 +1,5 @@
 //! Removes outdated entries from the metadata of a session: members that disappeared long ago, and
-//! the rows of children that were pruned long ago.
+//! children that were pruned long ago.
 
 use super::authority::State;
 use crate::error;
@@ -9,14 +9,14 @@ use stickpin_session::log::{Kind, MemberLeft, SessionMeta};
 use stickpin_session::turn::{AgentId, Child, ChildState, Liveness, Member, MemberKind, Now};
 use stickpin_store::{Amendment, Origin};
 
-/// How long the row of a pruned child stays visible, in milliseconds.
+/// How long a pruned child stays in the list of children, in milliseconds.
 const PRUNED_KEPT_MS: u64 = 7 * 86_400_000;
 
 /// How far the stored time of a member's last request may lag behind, in milliseconds.
 const SEEN_EVERY_MS: u64 = 60_000;
 
-/// Removes outdated entries from the metadata. The member that was seen last always stays, so that
-/// it can find the session again.
+/// Removes outdated entries from the metadata. If all members are absent, the one that was seen
+/// last stays, so that it can find the session again.
 pub(crate) fn age(state: &mut State, now: &Now) -> Result<()> {
     let meta = state.log.meta();
     let pruned = meta.children.iter().filter(|row| is_over(meta, row, now));
@@ -37,8 +37,8 @@ pub(crate) fn age(state: &mut State, now: &Now) -> Result<()> {
 }
 
 /// Returns the members that have made no request for longer than the presence time of the policy
-/// and whose harness is not known to run. People stay, and so do the holder of the turn and agents
-/// that are connected or wait.
+/// and whose harness is not known to run. People stay, and so do the holder of the turn, the agent
+/// that it is reserved for, and agents that are connected, wait or run a command.
 fn absent_members(state: &State, now: &Now) -> Vec<AgentId> {
     let meta = state.log.meta();
     let is_old = |member: &&Member| {
@@ -100,8 +100,8 @@ fn age_of(at: Timestamp, now: &Now) -> u64 {
     now.wall.millis().saturating_sub(at.millis())
 }
 
-/// Returns whether the row of a child was pruned long ago. If its loan is no longer among the
-/// latest reclaimed ones, the row is aged from the time of the spawn.
+/// Returns whether a child was pruned long ago. If its loan is no longer among the latest reclaimed
+/// ones, the age of the entry counts from the time of the spawn.
 fn is_over(meta: &SessionMeta, row: &Child, now: &Now) -> bool {
     let back = meta.reclaimed.iter().find(|loan| loan.loan_id == row.loan_id);
     row.state == ChildState::Pruned

@@ -77,7 +77,7 @@ pub(crate) struct State {
     pub(super) loaded: u64,
     /// Whether a restarted host gave the turn back to its owner.
     pub(super) repaired: bool,
-    /// Counts the waits, so that each has a unique number.
+    /// Counts the waits for the turn and for events. No two waits of one kind have the same number.
     pub(super) registrations: u64,
     /// The readers of the feed that are connected and wait.
     pub(super) readers: Vec<Reader>,
@@ -374,7 +374,7 @@ impl State {
         Origin::agent(now.wall, who.agent.clone(), who.via)
     }
 
-    /// Returns the origin of a record, which is the daemon on a host that knows no agents.
+    /// Returns the origin of a record: the agent, or the daemon if `who` is `None`.
     pub(crate) fn origin_of(who: Option<&Participant>, now: &Now) -> Origin {
         who.map_or_else(|| Origin::daemon(now.wall), |who| Self::origin(who, now))
     }

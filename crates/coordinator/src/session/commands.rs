@@ -60,7 +60,7 @@ impl SessionAuthority {
     /// Returns `NOT_YOUR_TURN` while another agent has the turn, `TURN_MISMATCH` or `STALE_LEASE`
     /// if the caller does not hold the expected turn, `TURN_REQUIRED` if the turn must be
     /// requested, `GUARDIAN_UNAVAILABLE`, `ROLE_OBSERVER`, `IDENTITY_AMBIGUOUS`, `SESSION_CLOSED`,
-    /// and errors of the log.
+    /// `UNKNOWN_MEMBER` for an agent that was removed while it waited, and errors of the log.
     pub async fn admit(
         &self,
         who: &Participant,
@@ -173,6 +173,9 @@ impl SessionAuthority {
 
     /// Records the end of a command. `generation` and `address` describe the tree and the app
     /// afterwards.
+    ///
+    /// # Errors
+    /// Returns errors of the log.
     pub fn end(
         &self,
         ticket: Ticket,

@@ -30,7 +30,7 @@ pub struct EventQuery {
     /// Whether to begin after the last event that this agent read, and to store its new read
     /// position.
     pub resume: bool,
-    /// The maximum number of events.
+    /// The maximum number of events per session. A record with two events may exceed it by one.
     pub limit: usize,
     /// Whether to wait until there is an event.
     pub wait: bool,
@@ -261,7 +261,7 @@ impl SessionAuthority {
 }
 
 impl State {
-    /// Reads at most `limit` events after a record.
+    /// Reads events after a record until there are `limit`. The last record may add one more.
     pub(super) fn read(&self, filter: &Filter, after: u64, limit: usize) -> Result<Events> {
         let meta = self.log.meta();
         let mut begun = Commands::default();

@@ -35,8 +35,8 @@ impl SessionAuthority {
     ///
     /// # Errors
     /// Returns `NOT_YOUR_TURN` when another agent holds the turn or has it reserved, and for an
-    /// agent that is not a driver of an idle session, unless the caller is a person or `force` is
-    /// set. Also returns `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// agent that is not one of the drivers of an idle session, unless the caller is a person or
+    /// `force` is set. Also returns `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn close(&self, who: Option<&Participant>, how: Closing) -> Result<()> {
         who.map_or(Ok(()), Participant::require_unambiguous)?;
         self.change(|state, now| {
@@ -106,8 +106,8 @@ pub(crate) fn revoke_lifetime(
 }
 
 /// Refuses an agent that may not close a session. The owner of the session's turn may. While no
-/// agent has the turn, so may a driver, as it could take the turn. Anyone may close a session
-/// without drivers. A person is never refused.
+/// agent has the turn, so may a driver, as it could take the turn, and a member of the parent or of
+/// a child. Anyone may close a session without drivers. A person is never refused.
 fn require_close_right(
     session: &SessionAuthority,
     state: &State,

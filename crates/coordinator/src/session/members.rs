@@ -159,7 +159,7 @@ pub(crate) fn admit_member(session: &SessionAuthority, agent: AgentId) -> Result
 const HANDOFF_SPAN: u64 = 10_000;
 
 /// Takes the turn from one of these agents, which thereby leaves the session. The turn becomes
-/// idle, or returns to the heir in `heirs` that held it last.
+/// idle, or is reserved for the member accepted by `heirs` that held it last.
 pub(crate) fn end_turn_of(
     session: &SessionAuthority,
     agents: &BTreeSet<AgentId>,

@@ -43,7 +43,7 @@ pub struct SessionState {
     pub members: Vec<MemberState>,
     /// The members that wait for the turn.
     pub waiters: Vec<Waiter>,
-    /// The handoff that the next holder must read.
+    /// The handoff that the current or next owner has not acted on yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub pending_handoff: Option<Handoff>,
     /// Whether the caller may take the turn.

@@ -118,8 +118,9 @@ impl Talk<'_> {
     /// record.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::send`] with `BODY_TOO_LARGE` in place of `MESSAGE_TOO_LARGE`,
-    /// and `INVALID_TURN_ID` for a turn that has not begun.
+    /// Returns `UNKNOWN_MEMBER` for an author that is not a member, `INVALID_BODY`,
+    /// `BODY_TOO_LARGE`, `INVALID_TURN_ID` for a turn that has not begun, `SESSION_CLOSED`,
+    /// `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn add_note(
         &self,
         who: &Participant,

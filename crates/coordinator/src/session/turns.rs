@@ -126,8 +126,8 @@ impl SessionAuthority {
     ///
     /// # Errors
     /// Returns `TAKEOVER_NOT_AVAILABLE`, `TURN_MISMATCH`, `REASON_REQUIRED` for an agent that gives
-    /// no reason, `ROLE_OBSERVER`, `GUARDIAN_UNAVAILABLE`, `IDENTITY_AMBIGUOUS`, and errors of the
-    /// log.
+    /// no reason, `ROLE_OBSERVER`, `GUARDIAN_UNAVAILABLE`, `SESSION_CLOSED`, `IDENTITY_AMBIGUOUS`,
+    /// and errors of the log.
     pub async fn take(
         &self,
         who: &Participant,

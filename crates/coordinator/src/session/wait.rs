@@ -62,13 +62,14 @@ impl Drop for Registered<'_> {
 
 impl SessionAuthority {
     /// Waits until the caller holds the turn or may take it, the session is closed, or the wait
-    /// times out. With `events`, also returns once there is an event for the caller. A parked wait
-    /// returns for nothing else before it times out.
+    /// times out. With `events`, also returns once there is an event for the caller. A parked wait,
+    /// or one with `no_solo` while no other driver is a member, returns only for an event or when
+    /// it times out.
     ///
     /// # Errors
-    /// Returns `DUPLICATE_LISTENER` while another wait of the agent is connected,
-    /// `GUARDIAN_UNAVAILABLE`, `ROLE_OBSERVER`, `IDENTITY_AMBIGUOUS`, `UNKNOWN_MEMBER` once the
-    /// agent is removed from the session, and errors of the log.
+    /// Returns `DUPLICATE_LISTENER` while the agent already waits, `INVALID_CURSOR` for a record
+    /// beyond the end, `GUARDIAN_UNAVAILABLE`, `ROLE_OBSERVER`, `IDENTITY_AMBIGUOUS`,
+    /// `UNKNOWN_MEMBER` once the agent is removed from the session, and errors of the log.
     pub async fn wait(
         &self,
         who: &Participant,
@@ -117,8 +118,8 @@ impl SessionAuthority {
         Ok(TurnReply::NotYet(state.not_yet(&now)))
     }
 
-    /// Registers a connected wait of the caller until the result is dropped. Only one wait of an
-    /// agent may claim the turn.
+    /// Registers a connected wait of the caller until the result is dropped. If the agent already
+    /// waits, fails with `exclusive`, and otherwise replaces the earlier registration.
     pub(super) fn register(
         &self,
         who: &Participant,
