@@ -12,7 +12,7 @@ use stickpin_session::Timestamp;
 use stickpin_session::agent::{Directory, Evidence, LinkCodes, Place, Process, Resolution};
 use stickpin_session::turn::{AgentId, Anchor, Liveness};
 
-/// The maximum number of ancestors of a client that are read.
+/// The maximum number of processes that are read: the client and its ancestors.
 const MAX_ANCESTORS: usize = 20;
 
 /// How long the record of an agent whose processes have all ended is kept, in milliseconds.

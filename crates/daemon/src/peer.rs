@@ -342,7 +342,7 @@ impl Peer {
     }
 
     /// Runs a request and sends the response. A repeated request gets the response to the first
-    /// one. Returns whether the client received the response.
+    /// one. Returns whether the response could be written.
     async fn answer(&self, id: Value, mut request: Request, token: CancellationToken) -> bool {
         let mut running = None;
         if let Some((request_id, agent)) = request.request_id.take().zip(request.caller.agent.as_ref()) {
@@ -371,8 +371,8 @@ impl Peer {
         self.result(id, &*json).await
     }
 
-    /// Runs a request. Tells the client when its command has begun, unless the command ends at
-    /// once.
+    /// Runs a request. Tells a client that reads such notifications when its command has begun,
+    /// unless the command ends at once.
     async fn run(&self, id: &Value, request: Request, token: CancellationToken) -> Response {
         let (begun, is_begun) = oneshot::channel();
         let call = self.daemon.host.call_reporting(request, token, Some(begun));

@@ -147,8 +147,9 @@ impl Daemon {
         })
     }
 
-    /// Ends the processes that a killed daemon left running, and starts to remove its folders.
-    /// Clients can connect meanwhile; their calls wait.
+    /// Ends the processes that a killed daemon left running. Then starts to load the sessions of
+    /// the previous daemon and to remove its folders. Clients can connect meanwhile; their calls
+    /// wait.
     async fn repair(&self) {
         let state_dir = self.state_dir.path();
         for done in self.host.sweep().await {
