@@ -71,8 +71,8 @@ pub trait Device: Send + fmt::Debug {
     /// Returns what the device supports. Commands that need anything else fail with `UNSUPPORTED`.
     fn capabilities(&self) -> &'static [Capability];
 
-    /// Captures the whole UI, within limits that set `truncated`. The tree contains no bounding
-    /// boxes.
+    /// Captures the whole UI; a tree that a limit shortened is marked as truncated. The tree
+    /// contains no bounding boxes.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST`, `TIMEOUT`, or `DIALOG_OPEN` when a dialog keeps the app from

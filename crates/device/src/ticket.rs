@@ -27,8 +27,8 @@ impl Ticket {
         note.map_or_else(Self::default, Self::new)
     }
 
-    /// Takes the note. Returns `None` if it has another type than `T`, in which case it is dropped,
-    /// or has been taken before.
+    /// Takes the note. Returns `None` if the ticket is empty, if the note has been taken before, or
+    /// if it has another type than `T`, in which case it is dropped.
     #[must_use]
     pub fn take<T: Any>(&self) -> Option<T> {
         let note = self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()?;

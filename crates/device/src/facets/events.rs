@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 #[async_trait]
 pub trait Events: Send {
     /// Waits until anything has happened since the last return: a change, a request, a download, a
-    /// navigation. Returns false when `timeout` elapses first.
+    /// navigation. Returns false when `timeout` elapses or `cancel` is cancelled first.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the app is gone.
