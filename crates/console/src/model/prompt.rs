@@ -2,7 +2,7 @@
 
 use super::key::Key;
 
-/// The maximum number of remembered lines.
+/// The maximum number of remembered lines, unless an earlier console left more.
 const MAX_HISTORY: usize = 1_000;
 
 /// A line editor.
