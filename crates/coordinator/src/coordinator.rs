@@ -141,9 +141,9 @@ impl Coordinator {
     }
 
     /// Begins a lifetime of a session: the first one, or a new one after the session was closed or
-    /// lost. The caller becomes a member. A caller that opens a session gets an implicit turn
-    /// unless another agent holds the turn or it must be requested; a caller that restores a
-    /// session does not.
+    /// lost. The caller becomes a member. A driver that opens a session gets an implicit turn,
+    /// unless another agent has the turn or it must be requested; a caller that restores a session
+    /// gets none.
     ///
     /// # Errors
     /// Returns `IDENTITY_AMBIGUOUS`, `SESSION_EXISTS` for a child, which acts on the device of its
@@ -289,7 +289,7 @@ impl Coordinator {
     /// read-only.
     ///
     /// # Errors
-    /// Returns `LOG_CORRUPT` for a record that cannot be read.
+    /// Returns `LOG_CORRUPT` for a record that cannot be read, and other errors of the log.
     pub fn verify(&self, name: &str) -> Result<Verified> {
         let verified = self.store.verify(name);
         let session = self.lock_sessions().get(name).cloned();

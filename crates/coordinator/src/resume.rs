@@ -77,7 +77,7 @@ pub async fn drain_all(coordinator: &Coordinator) {
 }
 
 /// Writes the deadlines of all leases, as they are now, for the next host. A session whose metadata
-/// cannot be written keeps the deadline of its last renewal.
+/// cannot be written keeps the deadline that was stored last.
 pub fn store_deadlines(coordinator: &Coordinator) {
     for session in coordinator.in_use() {
         let mut state = session.lock();

@@ -95,7 +95,8 @@ pub(crate) struct State {
 /// When and how an agent was last seen.
 #[derive(Debug, Clone, Default)]
 pub(super) struct Seen {
-    /// The time of the last request, in milliseconds of the monotonic clock.
+    /// The time of the last request, or of the end of a command if that was later, in milliseconds
+    /// of the monotonic clock.
     pub(super) at: u64,
     /// When the last wait returned to its client, on the same clock.
     pub(super) polled: Option<u64>,
@@ -121,7 +122,7 @@ pub(super) struct Registration {
 pub(super) struct Running {
     pub(super) command: CommandId,
     pub(super) agent: AgentId,
-    /// Cancelled when the command must end for the next owner of the turn.
+    /// Cancelled when the command must end, for example for the next owner of the turn.
     pub(super) cancel: CancellationToken,
 }
 

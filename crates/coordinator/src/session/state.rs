@@ -97,7 +97,8 @@ pub struct Waiter {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TakeoverState {
-    /// Whether the caller may take the turn without a request by its operator.
+    /// Whether the state of the owner permits the caller to take the turn. A caller that replaced
+    /// the owner, or whose operator requests it, may take the turn in any case.
     pub available: bool,
     /// The reason that permits the takeover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
