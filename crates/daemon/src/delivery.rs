@@ -14,7 +14,7 @@ pub(crate) struct Deliveries(Mutex<Pending>);
 struct Pending {
     /// Whether the client acknowledges responses.
     acknowledges: bool,
-    /// The agents behind responses that are not acknowledged yet, by the id of the call.
+    /// The agents of calls whose responses are not acknowledged yet, by the id of the call.
     unacknowledged: HashMap<String, AgentId>,
     /// For a client that acknowledges nothing: the agent that the last response granted turns to,
     /// and the sessions of these turns. The client has read the response once it sends another
@@ -28,7 +28,7 @@ impl Deliveries {
         self.0.lock().acknowledges = acknowledges;
     }
 
-    /// Notes that a response to an agent is about to be written.
+    /// Notes that a call of an agent has begun, whose response the client may have to acknowledge.
     pub(crate) fn begin(&self, call: &str, agent: &AgentId) {
         let mut pending = self.0.lock();
         if pending.acknowledges {
