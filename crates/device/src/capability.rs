@@ -45,7 +45,7 @@ capabilities! {
     Downloads,
     Evaluate,
     /// The context of a target is compared in the task in which the app receives the input. Without
-    /// this capability the last capture before the input decides, and a later change is reported
+    /// this capability, the last capture before the input decides, and a later change is reported
     /// after the action.
     GuardContext,
 }

@@ -94,7 +94,8 @@ impl LocatedElement {
 pub struct ScreenshotRequest {
     /// Only this element.
     pub of: Option<Handle>,
-    /// The whole page instead of the viewport, unless `of` is set.
+    /// The whole page, or the whole screen of a desktop app, instead of the viewport, unless `of`
+    /// is set.
     pub full: bool,
 }
 

@@ -24,7 +24,7 @@ impl dyn Device + '_ {
     /// Calls [`Geometry::element_at`](crate::Geometry::element_at).
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED` if the device has no geometry facet, and the errors of `capture`.
+    /// Returns `UNSUPPORTED` if the device has no geometry facet, and the errors of the facet.
     pub async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>> {
         match self.geometry() {
             Some(geometry) => geometry.element_at(x, y).await,

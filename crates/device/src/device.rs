@@ -102,8 +102,8 @@ pub trait Device: Send + fmt::Debug {
     /// Returns the errors of `capture`.
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<LocatedElement>>;
 
-    /// Returns the bounding boxes of elements in viewport pixels, for overlays and `get box`. An
-    /// element without a box yields `None`.
+    /// Returns the bounding boxes of elements, in CSS pixels of the viewport, for overlays and
+    /// `get box`. An element without a box yields `None`.
     ///
     /// # Errors
     /// Returns the errors of `capture`.
@@ -114,7 +114,7 @@ pub trait Device: Send + fmt::Debug {
     /// *now*.
     ///
     /// # Errors
-    /// Returns the errors of `capture`.
+    /// Returns the errors of `capture`, and `ELEMENT_NOT_FOUND` when the element is gone.
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim>;
 
     /// Prepares an action: aims at an element and, if an input would reach it, locates it again as
@@ -144,8 +144,9 @@ pub trait Device: Send + fmt::Debug {
     /// or as soon as a dialog opens.
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED`, `BACKEND_LOST` or `TIMEOUT`. `dispatched` states whether the first
-    /// input event was sent.
+    /// Returns `UNSUPPORTED`, `BACKEND_LOST`, `TIMEOUT`, or `ELEMENT_NOT_FOUND` when the target is
+    /// gone or lacks an option to select. `dispatched` states whether the first input event was
+    /// sent.
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<InputOutcome>;
 
     /// Commits a prepared action: like [`Device::perform`], for a target that was judged in the
@@ -191,7 +192,8 @@ pub trait Device: Send + fmt::Debug {
     /// Answers a query about one element that the tree does not answer.
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED`, and `ELEMENT_NOT_FOUND` when the element is gone.
+    /// Returns `UNSUPPORTED`, `ELEMENT_NOT_FOUND` when the element is gone, and the errors of
+    /// `capture`.
     async fn query(&mut self, handle: Handle, query: Query) -> Result<serde_json::Value>;
 
     /// Returns the notices since the last call, oldest first. Does not wait.

@@ -70,7 +70,8 @@ pub trait Files: Send {
     /// that it labels, or the only input inside it. `None` if there is none.
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED`, and `ELEMENT_NOT_FOUND` when the element is gone.
+    /// Returns `UNSUPPORTED`, `ELEMENT_NOT_FOUND` when the element is gone, and the errors of
+    /// `capture`.
     async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>>;
 
     /// Closes the file chooser that [`Action::Choose`](crate::Action::Choose) opened, because it

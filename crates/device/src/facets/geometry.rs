@@ -19,7 +19,9 @@ pub trait Geometry: Send {
     /// there is no element.
     ///
     /// # Errors
-    /// Returns the errors of `capture`.
+    /// Returns the errors of `capture`. On a desktop, also returns `ELEMENT_COVERED` if the app
+    /// does not name the element there, `ELEMENT_OFFSCREEN` if the app has no visible window, and
+    /// `UNSUPPORTED` for a window that the device cannot see.
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>>;
 
     /// Moves the pointer to a point of the viewport and lets the app react for one frame. Does
@@ -42,7 +44,8 @@ pub trait Geometry: Send {
     /// Resizes the viewport.
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED` if the size is fixed.
+    /// Returns `UNSUPPORTED` if the size is fixed, `ELEMENT_OFFSCREEN` if the app has no visible
+    /// window, and the errors of `capture`.
     async fn resize(&mut self, _width: u32, _height: u32) -> Result<()> {
         Err(Error::unsupported("the size of this viewport is fixed"))
     }

@@ -23,7 +23,8 @@ pub trait Navigator: Send {
     ///
     /// # Errors
     /// Returns `DIALOG_OPEN` when the page asks for confirmation, `UNSUPPORTED`, `DEVICE_NOT_FOUND`
-    /// for an unreachable address, and `INVALID_ARGS` for text that is not an address.
+    /// for an unreachable address, `INVALID_ARGS` for text that is not an address, `POLICY_DENIED`
+    /// for a file that the app may not show, `TIMEOUT`, and `BACKEND_LOST`.
     async fn navigate(
         &mut self,
         to: &Navigation,

@@ -11,7 +11,8 @@ pub trait Screenshots: Send {
     /// Takes a screenshot of the viewport, the whole page, or one element.
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED` and the errors of `capture`.
+    /// Returns `UNSUPPORTED`, `ELEMENT_OFFSCREEN` if the element or the app is not visible, and the
+    /// errors of `capture`.
     async fn screenshot(&mut self, request: ScreenshotRequest) -> Result<ScreenshotImage>;
 
     /// Begins to take a picture of the viewport for a person who watches.
