@@ -38,7 +38,8 @@ pub(crate) fn of_store(e: StoreError) -> Error {
     Error::new(code, e.to_string()).hint(hint).details(details).caused_by(e)
 }
 
-/// Returns the hint to have a person discard a damaged line of a segment in `NAME/log`.
+/// Returns the hint to have a person repair a damaged line of a log segment. `segment` is the path
+/// of a file in `NAME/log`, where NAME is the session.
 fn repair_hint(segment: &Path, line: u64) -> String {
     let session = segment.ancestors().nth(2).and_then(Path::file_name).unwrap_or_default();
     format!(

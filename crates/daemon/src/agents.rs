@@ -139,7 +139,7 @@ impl Identities for Agents {
         let resolved = known.into_iter().filter_map(|Connection { ancestry, evidence }| {
             let agent = self.change(|directory| directory.resolve(&evidence, &ancestry, &self.place, now()));
             let pid = ancestry.first().map(|process| process.pid);
-            // No request of a connection whose evidence is refused was served.
+            // A request with refused evidence is not served, so its connection has no agent.
             agent.ok().map(|agent| Connected { pid, agent })
         });
         resolved.filter(|connected| connected.agent.anchor.as_ref() == Some(anchor)).collect()

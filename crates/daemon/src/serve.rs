@@ -147,9 +147,9 @@ impl Daemon {
         })
     }
 
-    /// Ends the processes that a killed daemon left running. Then starts to load the sessions of
-    /// the previous daemon and to remove its folders. Clients can connect meanwhile; their calls
-    /// wait.
+    /// Ends the processes that a killed daemon left running; clients can connect meanwhile, but
+    /// their calls wait. Then starts to load the sessions of the previous daemon and to remove its
+    /// folders.
     async fn repair(&self) {
         let state_dir = self.state_dir.path();
         for done in self.host.sweep().await {

@@ -102,8 +102,8 @@ pub trait Device: Send + fmt::Debug {
     /// Returns the errors of `capture`.
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<LocatedElement>>;
 
-    /// Returns the bounding boxes of elements, in CSS pixels of the viewport, for overlays and
-    /// `get box`. An element without a box yields `None`.
+    /// Returns the bounding boxes of elements, in CSS pixels of the viewport. An element without a
+    /// box yields `None`.
     ///
     /// # Errors
     /// Returns the errors of `capture`.

@@ -1,4 +1,4 @@
-//! Requests, answers and events.
+//! Commands, their answers, and events.
 
 use crate::error::{CallError, Refusal};
 use crate::json::to_valid_utf8;
@@ -25,7 +25,7 @@ const LIMIT: Duration = Duration::from_secs(20);
 pub trait Method: Serialize {
     /// The wire name, `Domain.method`.
     const NAME: &'static str;
-    /// The parts of the answer that we read.
+    /// The parts of the answer that are needed.
     type Output: DeserializeOwned;
     /// The timeout, counted from the first poll of the reply.
     const LIMIT: Duration = LIMIT;

@@ -84,8 +84,8 @@ impl Reader {
         })
     }
 
-    /// Returns the state of the turn; `None` if it cannot be read, for which the reader of the log
-    /// gives the reason.
+    /// Returns the state of the turn; `None` if it cannot be read. The reader of the log then
+    /// reports the reason.
     async fn turn(&self) -> Option<Input> {
         output(&*self.client, self.request("turn state")).await.ok().map(Input::Turn)
     }

@@ -18,7 +18,7 @@ impl Theme {
         Style::new()
     }
 
-    /// Returns the style of title and status.
+    /// Returns the style of the title line and the status line.
     pub(super) fn bar(self) -> Style {
         Style::new().add_modifier(Modifier::REVERSED)
     }

@@ -99,7 +99,7 @@ impl Loans<'_> {
     }
 
     /// Cleans up children of `parent` that are closed, missing or unreadable: reclaims their loans
-    /// and marks the children as pruned. Returns their names and the loans.
+    /// and marks the children as pruned. Returns the names of the children, and the ended loans.
     ///
     /// # Errors
     /// Returns `UNKNOWN_MEMBER` for an agent that is not a member of `parent`,

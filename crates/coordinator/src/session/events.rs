@@ -46,7 +46,8 @@ pub struct Events {
     pub events: Vec<Event>,
     /// The last record that was examined: reading continues after it.
     pub cursor_seq: u64,
-    /// Whether the session is closed, so that no further events follow in this lifetime.
+    /// Whether the session is closed and its log was read to the end, so that no further events
+    /// follow in this lifetime.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
 }
@@ -79,7 +80,7 @@ pub struct EventsOfAll {
     pub events: Vec<Event>,
     /// The last examined record of each session, by session name.
     pub cursors: BTreeMap<String, u64>,
-    /// Whether all sessions are closed.
+    /// Whether all sessions are closed and their logs were read to the end.
     pub closed: bool,
 }
 
