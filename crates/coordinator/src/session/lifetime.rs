@@ -34,9 +34,9 @@ impl SessionAuthority {
     /// Ends the turn together with the session.
     ///
     /// # Errors
-    /// Returns `NOT_YOUR_TURN` when another agent holds the turn or has it reserved, and, in an idle
-    /// session with drivers, for an agent that is not one of them; never for a person or with
-    /// `force`. Also returns `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// Returns `NOT_YOUR_TURN` when another agent holds the turn or has it reserved. In an idle
+    /// session with drivers, also returns it for an agent that is not one of them. Never returns it
+    /// for a person or with `force`. Also returns `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn close(&self, who: Option<&Participant>, how: Closing) -> Result<()> {
         who.map_or(Ok(()), Participant::require_unambiguous)?;
         self.change(|state, now| {
