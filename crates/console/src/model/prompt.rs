@@ -2,7 +2,7 @@
 
 use super::key::Key;
 
-/// The maximum number of remembered lines, unless an earlier console left more.
+/// The maximum number of remembered lines.
 const MAX_HISTORY: usize = 1_000;
 
 /// A line editor.
@@ -41,9 +41,8 @@ impl Prompt {
         (self.cursor, self.shown) = (0, None);
         let is_new = !line.trim().is_empty() && self.history.last() != Some(&line);
         if is_new {
-            if self.history.len() == MAX_HISTORY {
-                self.history.remove(0);
-            }
+            let over = (self.history.len() + 1).saturating_sub(MAX_HISTORY);
+            self.history.drain(..over);
             self.history.push(line.clone());
         }
         line
@@ -177,6 +176,15 @@ mod tests {
         assert!(!prompt.key(Key::Up));
         assert!(prompt.key(Key::Down) && prompt.key(Key::Down) && prompt.text() == "draft");
         assert!(!prompt.key(Key::Down));
+    }
+
+    #[test]
+    fn a_history_that_was_longer_is_shortened() {
+        let mut prompt = Prompt::new((0..MAX_HISTORY + 5).map(|n| n.to_string()).collect());
+        prompt.insert("last");
+        prompt.take();
+        assert_eq!(prompt.history.len(), MAX_HISTORY);
+        assert_eq!((prompt.history[0].as_str(), prompt.history[MAX_HISTORY - 1].as_str()), ("6", "last"));
     }
 
     #[test]

@@ -175,12 +175,12 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
         return Ok(stopped_outcome(true));
     }
     if let Some(why) = field.why {
-        let code = if why.contains("disabled") { ErrorCode::ElementDisabled } else { ErrorCode::Unsupported };
-        let error = Error::new(code, format!("the element cannot be filled: {why}"));
-        return Err(if why.contains("not a field") {
-            error.hint("`fill` needs a text field; use `press`, `check` or `select` for other controls")
-        } else {
-            error
+        let message = format!("the element cannot be filled: {why}");
+        return Err(match why.contains("disabled") {
+            true => Error::new(ErrorCode::ElementDisabled, message),
+            false => Error::new(ErrorCode::Unsupported, message).hint(
+                "`fill` needs a text field that can be edited; use `press`, `check` or `select` for other controls",
+            ),
         });
     }
     let accepts = (!field.accepts.is_empty()).then_some(field.accepts);

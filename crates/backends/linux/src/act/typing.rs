@@ -21,7 +21,7 @@ const AHEAD: usize = 64;
 /// Timeout for a responsive app to read its keys.
 const BUSY: Duration = Duration::from_secs(10);
 
-/// Timeout for a window that may be opening.
+/// Timeout for a window that may be opening, and for an element that is about to get the focus.
 const COMING: Duration = Duration::from_millis(400);
 
 /// The destination of the text.
@@ -183,7 +183,13 @@ async fn check(device: &mut LinuxDevice, place: &mut TypingTarget, progress: Typ
     } else if there || (ends && progress.last == 1) {
         return Ok(());
     }
+    // Between two elements, a busy app may report that none has the focus.
+    let until = Instant::now() + COMING;
     capture::capture_app(device, &[]).await?;
+    while there && focused(&device.last.picture).is_none() && Instant::now() < until {
+        sleep(FRAME).await;
+        capture::capture_app(device, &[]).await?;
+    }
     let to = match (other, &place.field) {
         (Some(other), _) => Some(window::covering_window(&device.app, other, &place.x11).await?),
         (None, Some(field)) => focus_beside(device.view(), field, progress, inside),

@@ -223,8 +223,7 @@ fn page_shows_what_happens_within_200_ms() {
         "[...document.querySelectorAll('#problem-list li')].some((p) => /localhost:9.receipts/.test(p.textContent) \
         && p.textContent.includes('request of this page'))",
     );
-    let delays = page.truth("JSON.stringify(delays)");
-    assert_eq!(page.run("wait fn 'Math.min(...delays) < 200' --timeout 100").code, 0, "{delays}");
+    page.truth("Math.min(...delays) < 200");
 
     // The log shows the caller, command, outcome and duration, and the receipt of an action.
     ada.ok("press 'role=button label=Pay'");
