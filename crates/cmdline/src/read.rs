@@ -272,7 +272,10 @@ mod tests {
         let error = steps(&["batch", "-"], "press @e3\npres @e4\n").unwrap_err();
         assert!(error.message.starts_with("line 2 of standard input: there is no command"), "{error}");
         assert!(
-            steps(&["batch", "press @e3 --session x"], "").unwrap_err().message.contains("its own options")
+            steps(&["batch", "press @e3 --session x"], "")
+                .unwrap_err()
+                .message
+                .contains("common options such as `--session`")
         );
     }
 }

@@ -112,7 +112,7 @@ pub(crate) fn check_editable(ready: &ActionTarget) -> Result<()> {
     let Some(before) = &ready.before else { return Ok(()) };
     if before.states.contains(States::READONLY) {
         return Err(Error::element_disabled(format!("{} is read-only", ready.description))
-            .hint("make it editable first, or use `stickpin get value` to read it"));
+            .hint("make it editable first, or run `stickpin get value @REF` to read it"));
     }
     if !before.editable {
         return Err(Error::invalid_args(format!("{} does not accept text", ready.description))

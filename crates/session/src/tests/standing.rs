@@ -159,5 +159,5 @@ fn ladder_parses_warn_and_enforce() {
     assert_eq!("warn".parse(), Ok(Ladder::Warn));
     assert_eq!("enforce".parse(), Ok(Ladder::Enforce));
     let error = "Enforce".parse::<Ladder>().unwrap_err();
-    assert_eq!(error.to_string(), "`Enforce` is neither warn nor enforce");
+    assert_eq!(error.to_string(), "`Enforce` is neither `warn` nor `enforce`");
 }

@@ -57,5 +57,5 @@ async fn a_refused_part_of_a_set_up_is_told_by_the_next_use() {
     let tab = Tab { client, shared, session };
     let told = tab.top_world().await.unwrap_err();
     let TabError::Failed(error) = told else { panic!("{told:?}") };
-    assert_eq!(error.message, "the browser refused to set up the tab: Performance.enable: no such command");
+    assert_eq!(error.message, "the tab could not be set up: Performance.enable: no such command");
 }

@@ -61,7 +61,7 @@ fn switch(device: &mut SimDevice, what: &str) -> Result<()> {
         return Err(Error::invalid_args(format!(
             "{what}: `grade`, `rest`, `clock`, `log` and `fault` cannot be changed while the app runs"
         ))
-        .hint("close it first with `stickpin close`, or open it with `--relaunch`"));
+        .hint("close the app first with `stickpin close`, or open it with `--relaunch`"));
     }
     options.check_reachable(device.file_roots.as_deref())?;
     let mut sim = device.shared.running_app()?;

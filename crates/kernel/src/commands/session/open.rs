@@ -79,7 +79,7 @@ pub struct Open {
     /// Record the commands that follow; `record stop` or `close --save` writes the script.
     #[schemars(extend("x-value" = "optional", "x-path" = "written", "x-placeholder" = "FILE", "x-unrecorded" = true))]
     pub record: Option<OptionalValue<PathArg>>,
-    /// How to treat refs whose element cannot be proven to be the same.
+    /// How to treat refs that are unproven.
     #[schemars(extend("x-placeholder" = "HOW"))]
     pub stale_refs: Option<StaleRefs>,
     /// What to do when the content that a target belongs to has changed since you last looked:

@@ -35,8 +35,8 @@ pub struct WaitText {
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitUrl {
-    /// Part of the address, or a `*` pattern for the whole: `https://*/orders/*`. A pattern that
-    /// begins with `/` is compared from the path on: `/orders/*`.
+    /// Part of the address, or a `*` pattern for the whole: `https://*/orders/*`, `/orders/*` (from
+    /// the path on).
     #[schemars(extend("x-positional" = 0, "x-text" = true))]
     pub part: String,
     /// Time limit in milliseconds.

@@ -25,7 +25,7 @@ impl From<ContextRule> for ContextPolicy {
     }
 }
 
-/// How to treat refs whose element cannot be proven to be the same.
+/// How to treat refs that are unproven.
 #[derive(Debug, Clone, Copy, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum StaleRefs {
