@@ -234,8 +234,7 @@ impl Environment for DesktopEnvironment {
             }
             Ok(Launched::Registered(app, child)) => (app, child),
             Ok(Launched::Inaccessible(app)) => {
-                let drive =
-                    format!("{}; drive it with `screenshot`, `press X,Y`, `type` and `key`", app.what);
+                let drive = format!("{}; use `screenshot`, `press X,Y`, `type` and `key`", app.what);
                 apps.add_device_notice(Notice::ComponentMissing { what: drive });
                 self.started.push((app.child, what.to_owned()));
                 return Ok(None);

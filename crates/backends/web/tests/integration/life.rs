@@ -43,6 +43,23 @@ async fn closing_ends_every_process_and_removes_every_file() {
     until_gone(&folder).await;
 }
 
+/// The suggestions of the address bar are pages in a renderer of their own, which takes as long as
+/// the rest of the browser. Nobody types into that address bar.
+#[tokio::test]
+async fn no_renderer_shows_pages_of_the_address_bar() {
+    let Some(mut page) = Page::show("<!doctype html><button>A</button>").await else { return };
+    let a = page.find(Role::Button, "A").await;
+    page.press(a).await;
+    let renderers: Vec<String> = processes_of(page.dir.path())
+        .into_iter()
+        .filter_map(|process| std::fs::read_to_string(process.join("cmdline")).ok())
+        .filter(|line| line.contains("--type=renderer"))
+        .collect();
+    assert!(!renderers.is_empty());
+    assert!(renderers.iter().all(|line| !line.contains("--top-chrome-webui")), "{renderers:?}");
+    page.close().await;
+}
+
 #[tokio::test]
 async fn a_dropped_browser_ends() {
     let Some(page) = Page::show("<!doctype html>x").await else { return };
