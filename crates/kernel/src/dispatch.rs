@@ -24,9 +24,9 @@ use tokio::sync::{oneshot, watch};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
-/// How long a command may continue after its deadline. A command without a device operation in
-/// progress is then abandoned. A command with one may use the rest of [`RunDeadlines::hung`]; then
-/// it counts as hung, and its session is lost.
+/// How long a command may continue after its deadline. After that, a command without a device
+/// operation in progress is abandoned. A command with such an operation may continue until
+/// [`RunDeadlines::hung`]; then it counts as hung, and its session is lost.
 const GRACE: Duration = Duration::from_millis(500);
 
 /// The deadline that a client assumes for a request whose command or input the registry refuses.
@@ -55,8 +55,8 @@ impl Request {
         values
     }
 
-    /// Returns the maximum time in which a working host responds to this request, without transport
-    /// time.
+    /// Returns the maximum time that a working host needs to respond to this request, without
+    /// transport time.
     #[must_use]
     pub fn max_response_time(&self) -> Duration {
         let own = || {
@@ -76,8 +76,8 @@ impl Request {
         registry::find(&self.command).is_some_and(|entry| entry.spec.reconnects)
     }
 
-    /// Returns the time within which the caller must get a response; `None` for the command's own
-    /// deadline.
+    /// Returns the time within which the caller must get a response; `None` if only the command's
+    /// own deadline applies.
     fn caller_timeout(&self, time: TimeLimits) -> Option<Duration> {
         let asked = self.timeout_ms.map(Duration::from_millis);
         // A script run has its own timeout. The timeouts of its steps only limit their waits.
@@ -92,8 +92,9 @@ impl Host {
         self.call_reporting(request, cancel, None).await
     }
 
-    /// Runs one command as [`Self::call`] does, and sends its id to `begun` as soon as its
-    /// beginning is in the session log. Sends nothing for a command that is not logged.
+    /// Runs one command as [`Self::call`] does, and sends the command's id to `begun` as soon as
+    /// the beginning of the command is in the session log. Sends nothing for a command that is not
+    /// logged.
     pub async fn call_reporting(
         &self,
         request: Request,
@@ -118,7 +119,7 @@ impl Host {
                 Err(e) => {
                     tracing::error!(command = name, "panicked: {e}");
                     let bug = Error::internal(format!("internal error in `{name}` (this is a bug in stickpin)"));
-                    let bug = bug.hint("see the log; for the daemon, run `stickpin daemon status` to print its path").caused_by(e);
+                    let bug = bug.hint("see the log; `stickpin daemon status` prints the path of the daemon's log").caused_by(e);
                     respond_failed(&name, &render, bug.dispatched(Dispatched::Unknown))
                 }
             },
@@ -226,8 +227,8 @@ async fn run(
             biased;
             result = &mut work => Ok(result),
             why = stop(&mut closing, began + times.answer) => {
-                // A disappearing caller cancels the token too, but only a deadline starts the grace
-                // period: a client that stops reading a large page must not lose the session.
+                // A caller that goes away cancels the token too, but only a deadline starts the
+                // grace period: a client that stops reading a large page must not lose the session.
                 token.cancel();
                 match tokio::time::timeout(GRACE, &mut work).await {
                     Ok(result) => Ok(result),

@@ -29,11 +29,12 @@ use stickpin_session::{InMemoryNumbers, Ladder, NumberSource};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// The folder of a state directory that contains one folder per lifetime, with its profile, sockets
-/// and home.
+/// The name of the folder in a state directory that contains one folder per lifetime. That folder
+/// holds the profile, sockets and home of the lifetime.
 pub const LIVE: &str = "live";
 
-/// The maximum number of remembered endings, which tell the next command why its session is gone.
+/// The maximum number of remembered endings. From an ending, the next command learns why its
+/// session is gone.
 const MAX_ENDINGS: usize = 64;
 
 /// A function that creates the source of ref numbers for a session name.

@@ -1,4 +1,4 @@
-//! Drives apps, web pages and anything else with a [`Provider`](stickpin_device::Provider), and
+//! Drives apps, web pages and anything else that has a [`Provider`](stickpin_device::Provider), and
 //! never acts on the wrong element without saying so.
 //!
 //! A [`Host`] holds sessions, each with one open app. A [`Session`] runs commands on its app:
@@ -24,12 +24,12 @@
 //! - Every command is a type in [`commands`]; [`Session::run`] runs it and returns an [`Answer`]
 //!   with its typed output. A command is written by implementing [`Command`] and added with
 //!   [`HostBuilder::command`].
-//! - A ref from [`Answer::find`] carries the generation that it came from. If it no longer denotes
-//!   the same element, a command fails with `STALE_REF` and nothing is sent.
+//! - A ref from [`Answer::find`] carries the generation that it came from. If the ref no longer
+//!   denotes the same element, a command fails with `STALE_REF` and nothing is sent.
 //! - An [`Error`] has a code, a sentence and a hint, and states whether anything was sent.
 //!
 //! Front ends in other processes send the same commands as data: a [`Request`] names a command and
-//! its input, [`Host::call`] runs it and returns a [`Response`].
+//! its input, and [`Host::call`] runs the command and returns a [`Response`].
 //!
 //! Invariants: handlers return typed outputs, only `render` makes text, and only `respond` builds
 //! responses. Pins are split off at the parse boundary. The kernel knows no backends, no callers

@@ -13,8 +13,8 @@ use stickpin_device::{Error, Result};
 use stickpin_session::Origin;
 use stickpin_tree::{Selector, States};
 
-/// Checks that a target resolved to what a replay expects, and names it for the recording if there
-/// is one. Called before anything is sent.
+/// Checks that a target resolved to the element that a replay expects. If the session is being
+/// recorded, also names the target for the recording. Called before anything is sent.
 ///
 /// # Errors
 /// Returns `REPLAY_DIVERGENCE` when the target is another element. Returns `AMBIGUOUS_MATCH` when
@@ -65,7 +65,7 @@ pub(crate) async fn check_and_record_target(
             found.describe()
         ))
         .hint(
-            "add text or a data-testid to its row, or run `stickpin record stop` to act without recording",
+            "add text or a `data-testid` to its row, or run `stickpin record stop` to act without recording",
         ));
     };
     let witness = RecordedTarget {
@@ -110,7 +110,7 @@ pub(crate) fn record_question_targets(
     cx.envelope.recorded_targets.extend(named);
 }
 
-/// Returns whether an argument of a query is the content of a field that hides it.
+/// Returns whether an argument of a query is the content of a field that hides its content.
 fn tells_secret(cx: &mut Cx, entry: &'static Entry, input: &Map<String, Value>) -> bool {
     let Ok(tree) = cx.tree() else { return false };
     let hidden = tree.nodes().filter(|n| n.is(States::PROTECTED) && !n.value().is_empty());
@@ -119,8 +119,8 @@ fn tells_secret(cx: &mut Cx, entry: &'static Entry, input: &Map<String, Value>) 
     told.any(|f| input.get(&f.name).and_then(Value::as_str).is_some_and(|text| hidden.contains(&text)))
 }
 
-/// Returns whether text typed at the focus goes into a field that hides it, according to the last
-/// capture.
+/// Returns whether text typed at the focus goes into a field that hides its content, according to
+/// the last capture.
 fn focus_is_secret(cx: &mut Cx) -> bool {
     let tree = cx.tree().ok();
     tree.is_some_and(|tree| tree.nodes().any(|n| n.is(States::FOCUSED) && n.is(States::PROTECTED)))

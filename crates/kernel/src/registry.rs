@@ -12,7 +12,7 @@ pub use crate::command::table::CommandTable;
 /// All commands.
 pub static COMMANDS: &[Entry] = &LIST;
 
-/// Commands that only our own front ends send. They can be called like any other command; help,
+/// Commands that only our own front ends send. They can be called like any other command, but help,
 /// docs and tool lists omit them.
 pub static INTERNAL: &[Entry] = &INTERNAL_LIST;
 
@@ -134,13 +134,13 @@ pub fn commands() -> &'static CommandTable {
     &TABLE
 }
 
-/// Returns the command with a name or alias.
+/// Returns the command with this name or alias.
 #[must_use]
 pub fn find(name: &str) -> Option<&'static Entry> {
     commands().find(name)
 }
 
-/// Returns the command with a name or alias.
+/// Returns the command with this name or alias.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` with the most similar name.

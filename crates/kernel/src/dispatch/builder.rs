@@ -20,7 +20,7 @@ use stickpin_session::NumberSource;
 ///
 /// Everything but the providers has a default.
 #[derive(Debug)]
-#[must_use = "a builder does nothing until it is built"]
+#[must_use = "a builder does nothing until `build` is called"]
 pub struct HostBuilder {
     config: HostConfig,
     added: Vec<&'static Entry>,
@@ -43,8 +43,8 @@ impl HostBuilder {
         self
     }
 
-    /// Adds a command, which then runs like the kernel's commands: by its name, in a batch, in a
-    /// recording.
+    /// Adds a command, which can then be used like the kernel's commands: by its name, in a batch
+    /// and in a recording.
     pub fn command<C: Command>(mut self) -> Self {
         // A command lives as long as the program, like those of the registry.
         self.added.push(Box::leak(Box::new(entry::<C>())));

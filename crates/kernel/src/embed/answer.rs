@@ -14,7 +14,7 @@ use stickpin_device::Result;
 pub struct Answer<C: Command> {
     /// The output.
     pub output: C::Output,
-    /// The response around the output: changes of refs, the receipt, a pending dialog.
+    /// The response around the output: changes to refs, the receipt, a pending dialog.
     pub response: Response,
 }
 
@@ -28,8 +28,8 @@ impl<C: Command> Answer<C> {
         Ok(Self { output, response })
     }
 
-    /// Returns observations of the app since the action, at most five lines: messages, failed
-    /// requests, a navigation.
+    /// Returns the observations of the app since the action, in at most five lines: messages,
+    /// failed requests, a navigation.
     #[must_use]
     pub fn receipt(&self) -> &[String] {
         &self.response.receipt
@@ -42,7 +42,8 @@ impl<C: Command> Answer<C> {
         self.response.warning.as_deref()
     }
 
-    /// Returns the standing of the target's ref when it was used; `None` if no target was a ref.
+    /// Returns the standing that the target's ref had when it was used; `None` if no target was a
+    /// ref.
     #[must_use]
     pub fn standing(&self) -> Option<&RefDetail> {
         self.response.reference.as_ref()

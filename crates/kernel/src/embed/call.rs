@@ -70,8 +70,8 @@ impl<'s, C: Command> Call<'s, C> {
     }
 }
 
-/// Returns the rendering that handles request: text for a reader and values, with the standing of
-/// the target.
+/// Returns the rendering that a session handle requests: text for a reader, and values with the
+/// standing of the target.
 fn render() -> Render {
     Render { format: Format::Both, detail: Detail::Full, ..Render::default() }
 }
@@ -86,13 +86,13 @@ impl<C: Acting> Call<'_, C> {
         self.with(|command| set(command.options()))
     }
 
-    /// Waits after the action until the app is quiet, at most ten seconds, and reports what
+    /// Waits after the action until the app is quiet, for at most ten seconds, and reports what
     /// changed.
     pub fn settle(self) -> Self {
         self.option(|o| *o.settle = Some(OptionalValue::Plain(true)))
     }
 
-    /// Waits after the action until the app is quiet, at most for the given time.
+    /// Waits after the action until the app is quiet, for at most the given time.
     pub fn settle_within(self, most: Duration) -> Self {
         self.option(|o| *o.settle = Some(OptionalValue::Value(millis(most))))
     }
@@ -102,7 +102,7 @@ impl<C: Acting> Call<'_, C> {
         self.option(|o| *o.timeout = Some(millis(timeout)))
     }
 
-    /// Acts on the element of a ref regardless of its current meaning.
+    /// Acts on the element of a ref even if the meaning of the element has changed.
     pub fn allow_changed(self) -> Self {
         self.option(|o| *o.allow_changed = true)
     }
@@ -112,7 +112,7 @@ impl<C: Acting> Call<'_, C> {
         self.option(|o| *o.force = true)
     }
 
-    /// Sends nothing if the device cannot tell whether something covers the target.
+    /// Sends nothing if the device cannot determine whether something covers the target.
     pub fn strict(self) -> Self {
         self.option(|o| *o.strict = true)
     }

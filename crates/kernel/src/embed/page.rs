@@ -1,4 +1,4 @@
-//! Lookup of the elements in an output by what a reader of its text sees.
+//! Lookup of the elements in an output by the text that its reader sees.
 
 use crate::act::outcome::ActionOutput;
 use crate::api::target::RefTarget;
@@ -89,7 +89,7 @@ impl<C: Command<Output: Listing>> Answer<C> {
                     listed.iter().filter(|(_, line)| line.to_lowercase().contains(&wanted)).collect();
                 let e = Error::element_not_found(format!("no listed element is named {}", quote(name)));
                 Err(match near.is_empty() {
-                    true => e.hint("use a name as printed in the output, or search with `Session::find`"),
+                    true => e.hint("use a name as the output prints it, or search with `Session::find`"),
                     false => add_candidates(e, "nearest:", &first(&near), near.len()),
                 })
             }
@@ -119,7 +119,7 @@ impl<C: Command<Output: Listing>> Answer<C> {
     }
 }
 
-/// Returns the first of the given lines, up to the number that an error names.
+/// Returns the first of the given lines, at most as many as an error lists.
 fn first(listed: &[&(RefToken, &str)]) -> Vec<(Ref, String)> {
     listed.iter().take(MAX_CANDIDATES).map(|(token, line)| (token.id, (*line).to_owned())).collect()
 }
@@ -132,8 +132,8 @@ fn with_ref(line: &str) -> Option<(RefToken, &str)> {
     Some((RefToken::from_str(word).ok()?, line))
 }
 
-/// Returns whether a line (`@e12 button "Save" ...`) describes an element with this name, or
-/// contains `name` if that is a quoted part of a line.
+/// Returns whether a line (`@e12 button "Save" ...`) describes an element with this name. If `name`
+/// contains a quotation mark, it may also be any part of the line.
 fn is_named(line: &str, name: &str) -> bool {
     let mut words = line.splitn(3, ' ').skip(1);
     let (Some(_role), Some(rest)) = (words.next(), words.next()) else { return false };

@@ -27,7 +27,7 @@ const KEY: &str = "embedded";
 /// Counts the handles, so that each is a separate client.
 static HANDLES: AtomicU64 = AtomicU64::new(1);
 
-/// One session of a [`Host`], by its name. It need not be open yet.
+/// One session of a [`Host`], identified by its name. The session need not be open yet.
 ///
 /// Each handle is a client: its refs are judged by what it was shown, and it is notified of changes
 /// that it has not seen. Clones are the same client. Two calls of [`Host::session`] with the same

@@ -16,8 +16,8 @@ pub trait Identities: Debug + Send + Sync {
     /// Returns `INVALID_ARGS` for a code that is invalid, used or expired.
     fn link(&self, code: &str, connection: &str) -> Result<AgentId>;
 
-    /// Returns the open connections of MCP servers below the root process of a harness, each with
-    /// the agent that a request over it comes from now.
+    /// Returns the open connections of MCP servers whose processes descend from the root process of
+    /// a harness, each with the agent to which its requests are now attributed.
     fn connections(&self, anchor: &Anchor) -> Vec<Connected>;
 }
 
@@ -35,6 +35,6 @@ pub struct IssuedCode {
 pub struct Connected {
     /// The process of the server, if this host can see it.
     pub pid: Option<u32>,
-    /// The agent that a request over the connection comes from now.
+    /// The agent to which requests over the connection are now attributed.
     pub agent: Resolution,
 }

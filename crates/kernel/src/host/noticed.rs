@@ -10,10 +10,10 @@ const MAX_CONSOLE_ERRORS: usize = 20;
 #[derive(Debug, Default)]
 pub(crate) struct Noticed {
     /// Notices that the next action discards or the next receipt reports, oldest first. Watchers
-    /// look at them without taking them.
+    /// read these notices without taking them.
     pending: VecDeque<Notice>,
-    /// Console errors that no receipt has reported, and how often each occurred in a row, oldest
-    /// first.
+    /// Console errors that no receipt has reported, oldest first, each with the number of its
+    /// consecutive occurrences.
     console_errors: VecDeque<(String, usize)>,
 }
 
@@ -21,7 +21,7 @@ impl Noticed {
     /// Keeps notices for the next reader. Drops the oldest ones if there are too many.
     pub(crate) fn keep(&mut self, notices: Vec<Notice>) {
         for notice in notices {
-            // How often the app changed is irrelevant.
+            // One `Changed` is enough: the number of changes is irrelevant.
             if notice != Notice::Changed || !self.pending.contains(&notice) {
                 push_latest(&mut self.pending, notice, MAX_NOTICES);
             }
@@ -42,8 +42,8 @@ impl Noticed {
         }
     }
 
-    /// Returns the last console errors that no receipt has reported, oldest first, with how often
-    /// each occurred in a row.
+    /// Returns the last console errors that no receipt has reported, oldest first, each with the
+    /// number of its consecutive occurrences.
     pub(crate) fn console_errors(&self) -> Vec<(String, usize)> {
         let mut all = self.console_errors.clone();
         for notice in &self.pending {
@@ -82,7 +82,7 @@ mod tests {
         noticed.keep(vec![Notice::Changed, error("a")]);
         assert_eq!(seen(&noticed), ["a x2"]);
         assert_eq!(noticed.take(), [Notice::Changed, error("a"), error("a")]);
-        assert_eq!(seen(&noticed), Vec::<String>::new(), "the receipt tells of them");
+        assert_eq!(seen(&noticed), Vec::<String>::new(), "the receipt reports them");
     }
 
     #[test]

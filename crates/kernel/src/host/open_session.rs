@@ -28,8 +28,8 @@ pub(crate) struct OpenSession {
     pub(crate) captured: Option<Instant>,
     /// The address and title from the last navigation or capture.
     pub(crate) page: Option<Page>,
-    /// Whether `open` was asked to show the app's window (`--headed`). Fixed while the app runs,
-    /// like the profile folder below.
+    /// Whether `open` was asked to show the app's window (`--headed`). Fixed while the app is
+    /// running, like the profile folder below.
     pub(crate) headed: bool,
     pub(crate) profile: Option<PathBuf>,
     /// The folders that the device is confined to; `None` for no restriction.
@@ -45,7 +45,7 @@ pub(crate) struct OpenSession {
     pub(crate) recorder: Option<Recorder>,
     /// Secrets that were filled in and must not be shown to any caller.
     pub(crate) secrets: Vec<Secret>,
-    /// The field that the last action filled without focusing it, in words.
+    /// A description of the field that the last action filled without focusing it.
     pub(crate) unfocused: Option<String>,
     /// Notices from the device that no receipt has reported.
     pub(crate) noticed: Noticed,
@@ -82,7 +82,7 @@ impl OpenSession {
         Some(RefToken { id, pin: Some(pin) })
     }
 
-    /// Has the device read the app ahead of the next command. The result is not stored here; the
+    /// Lets the device read the app ahead of the next command. The result is not stored here; the
     /// next command uses it only if the device can prove that nothing has changed since.
     pub(crate) async fn read_ahead(&mut self) {
         let watch = self.session.watched_handles();
@@ -118,11 +118,11 @@ impl OpenSession {
             ))),
         };
         self.session.close();
-        // Drop the device before its folder is removed: the child process ends with it.
+        // Drop the device before its folder is removed: the child process ends with the device.
         drop(self.device);
         if closed.as_ref().is_err_and(|e| e.code == ErrorCode::Io) {
-            // Keep the folder when the device could not remove its part: another file system may be
-            // mounted there.
+            // If the device could not remove its part of the folder, keep the folder: another file
+            // system may be mounted there.
             self.dir.keep_on_drop = true;
             return closed;
         }

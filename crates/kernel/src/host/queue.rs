@@ -1,8 +1,8 @@
 //! A session's task and its queue.
 //!
-//! The task owns the open session and lends it to one command at a time, in the order of their
-//! requests. [`Lane::Ahead`] precedes everything in the queue. A command that only waits returns
-//! its checkout between its checks.
+//! The task owns the open session and lends it to one command at a time, in the order of the
+//! requests. A request in [`Lane::Ahead`] precedes everything in the queue. A command that only
+//! waits returns its checkout between checks.
 //!
 //! A checkout that is dropped instead of returned belonged to a command that hung or panicked: its
 //! session is then lost, and no other session is affected.
@@ -73,7 +73,7 @@ pub(crate) struct Checkout {
 impl Checkout {
     /// Returns the session to its task.
     pub(crate) fn give_back(self) {
-        // If the task is gone, the session was closed meanwhile.
+        // If the task is gone, the session has been closed meanwhile.
         drop(self.return_to.send(self.session));
     }
 }
@@ -112,12 +112,13 @@ impl Mailbox {
             biased;
             answer = &mut answer => answer.unwrap_or_else(|_| Err(not_open_error(name))),
             () = cancel.cancelled() => {
-                // A checkout sent at this moment is returned: if dropped, it would count as hung.
+                // If a checkout is being sent at this moment, return it: a dropped checkout would
+                // count as hung.
                 answer.close();
                 if let Ok(Ok(checkout)) = answer.try_recv() {
                     checkout.give_back();
                 }
-                Err(Error::timeout(format!("the command was cancelled while it waited for other commands of session `{name}`"),
+                Err(Error::timeout(format!("the command was cancelled while it was waiting for other commands in session `{name}`"),
                 ))
             }
         }

@@ -84,8 +84,8 @@ pub struct RepairSite {
     pub steps: Vec<String>,
     /// The pass over the line, as named by the replay.
     pass: Option<String>,
-    /// Set when the line diverged again, for example in another round of a block: the next command
-    /// replaces the earlier ones, and the value is the new `keeps_line`.
+    /// Set when the line diverged again, for example in another iteration of a block: the next
+    /// command replaces the earlier ones, and the value is the new `keeps_line`.
     again: Option<bool>,
 }
 
@@ -114,8 +114,8 @@ pub struct Recording {
     pub platform: String,
     /// The commands in order, as [`ScriptWriter::lines`] writes them.
     pub steps: Vec<String>,
-    /// The scripts under repair: one script and those that it includes. Empty for a new script;
-    /// otherwise the commands go into their repair sites instead of `steps`.
+    /// The scripts under repair: the replayed script and the scripts that it includes. Empty for a
+    /// new script; otherwise the commands go into their repair sites instead of `steps`.
     pub repairs: Vec<ScriptRepair>,
     /// The path of the script, if it was given at the start.
     pub(crate) path: Option<PathBuf>,
@@ -255,8 +255,8 @@ impl Recorder {
         &self.log
     }
 
-    /// Returns whether a command is recorded: its definition and [`Self::takes`] permit it, and it
-    /// changes the app, is an assertion, or `--keep-reads` is set.
+    /// Returns whether a command is recorded: its definition and [`Self::takes`] permit it, and the
+    /// command changes the app or is an assertion, or `--keep-reads` is set.
     pub(crate) fn keeps(&self, entry: &CommandDefinition, effect: Effect, replayed: bool) -> bool {
         let kept = effect == Effect::Mutates || entry.spec.asserts || self.keep_reads;
         entry.spec.recorded && kept && self.takes(replayed)

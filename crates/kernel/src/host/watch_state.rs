@@ -19,7 +19,7 @@ const MAX_DOUBLINGS: u32 = 2;
 pub(crate) struct KeptReceipt {
     /// The log record with which the command began; `None` if nothing is logged.
     pub(crate) command: Option<u64>,
-    /// The lines, and for each whether it reports an error of the app.
+    /// The lines, each with whether it reports an error in the app.
     pub(crate) lines: Vec<(String, bool)>,
 }
 
@@ -30,10 +30,10 @@ pub(crate) struct WatchState {
     pub(crate) commands: u64,
     /// The log record with which the last logged command began.
     pub(crate) last_command: Option<u64>,
-    /// The hash of the screenshot in the last frame; `None` if that frame had none.
+    /// The hash of the screenshot in the last frame; `None` if that frame had no screenshot.
     pub(crate) picture: Option<u64>,
-    /// How many times the pause before a picture is doubled now, because commands ran while
-    /// pictures were taken.
+    /// How many times the pause before a picture is currently doubled because commands ran while
+    /// pictures were being taken.
     doublings: u32,
     /// The receipts of the last commands, oldest first.
     receipts: VecDeque<KeptReceipt>,
@@ -60,7 +60,7 @@ impl WatchState {
         ROOM * 2_u32.pow(self.doublings)
     }
 
-    /// Records whether a command ran while a picture was taken.
+    /// Records whether a command ran while a picture was being taken.
     pub(crate) fn note_picture(&mut self, disturbed: bool) {
         self.doublings = match disturbed {
             true => MAX_DOUBLINGS.min(self.doublings + 1),
@@ -68,7 +68,8 @@ impl WatchState {
         };
     }
 
-    /// Returns the receipts of the commands after a log record, and of those that were not logged.
+    /// Returns the receipts of the commands after a log record, and of the commands that were not
+    /// logged.
     pub(crate) fn receipts_after(&self, seq: u64) -> impl Iterator<Item = &KeptReceipt> {
         self.receipts.iter().filter(move |kept| kept.command.is_none_or(|command| command > seq))
     }

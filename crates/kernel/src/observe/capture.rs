@@ -20,7 +20,7 @@ pub(crate) async fn capture_app(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>
 }
 
 /// Captures the app. While another agent holds the turn, a command that only reads gets the stored
-/// tree and its age, because a new tree would make the holder's refs out of date.
+/// tree and its age, because a new tree would outdate the holder's refs.
 ///
 /// # Errors
 /// Returns the errors of [`capture_app`].
@@ -40,7 +40,7 @@ fn warn_of_age(cx: &mut Cx, holder: &AgentId, age: Duration) {
     let lead = format!("{holder} holds the turn: ");
     if !cx.envelope.warnings.iter().any(|warning| warning.starts_with(&lead)) {
         cx.warn(format!(
-            "{lead}elements and refs are those of {} ms ago; `snapshot --fresh` shows the app now, without refs.",
+            "{lead}elements and refs are from {} ms ago; `snapshot --fresh` shows the app as it is now, without refs.",
             age.as_millis()
         ));
     }
@@ -117,7 +117,7 @@ pub(crate) async fn capture_unstored(cx: &mut Cx) -> Result<Arc<Tree>> {
     }
 }
 
-/// Issues refs for nodes of the stored tree to the caller.
+/// Issues refs to the caller for nodes of the stored tree.
 ///
 /// # Errors
 /// Returns `STORAGE_FULL` or `IO` when numbers cannot be reserved.
@@ -202,7 +202,7 @@ pub(crate) fn check_no_dialog(cx: &mut Cx) -> Result<()> {
     cx.device()?.dialog().map_or(Ok(()), |dialog| Err(dialog_error(&dialog)))
 }
 
-/// Creates the error for a dialog of the app that blocks everything else.
+/// Creates the error for an app dialog that blocks everything else.
 pub(crate) fn dialog_error(dialog: &Dialog) -> Error {
     Error::dialog_open(format!("the app is waiting for an answer to its {}", dialog.describe()))
         .hint("run `stickpin alert accept` or `stickpin alert dismiss`")

@@ -17,8 +17,8 @@ use stickpin_tree::{DEFAULT_MAX_BYTES, Diff, DiffQueries, NodeId, View};
 /// below 4 KB.
 const ACT_MAX_BYTES: usize = 2_800;
 
-/// The maximum number of listed groups of ended refs. Using any other ended ref is an error that
-/// says so.
+/// The maximum number of listed groups of ended refs. An ended ref that is not listed is reported
+/// when it is used.
 const MAX_ENDED_GROUPS: usize = 40;
 
 /// The header when there is nothing to compare with.
@@ -88,8 +88,8 @@ async fn compare(
     let (client, since) = (cx.client_id(), cx.since.map(stickpin_refs::Generation::new));
     let digest = cx.render.detail == Detail::Digest;
     let session = &cx.open_session()?.session;
-    // After an action, the response contains its changes, or says how to read those that did not
-    // fit. The next action reports only newer ones.
+    // After an action, the response contains the changes that the action caused, or says how to
+    // read those that did not fit. The response to the next action reports only newer changes.
     let told = if acted { session.effects_base(&client, since) } else { None };
     let kept = session.base(&client, since);
     let renews = kept.is_some() && told.is_none();

@@ -13,7 +13,7 @@ use stickpin_device::{
 };
 use stickpin_tree::escape;
 
-/// The maximum time until a document is ready and quiet.
+/// The maximum wait until a document is ready and quiet.
 pub(crate) const READY_TIMEOUT: Duration = Duration::from_secs(10);
 
 /// Whether the app was quiet when a command stopped waiting for it.

@@ -3,8 +3,8 @@
 use crate::command::context::Cx;
 use stickpin_device::{Notice, Result};
 
-/// Discards the notices from before an action, which none of its input caused. Watchers still see
-/// the console errors among them.
+/// Discards the notices from before an action, which the action's input did not cause. Watchers
+/// still see the console errors among these notices.
 ///
 /// # Errors
 /// Returns errors from the device.
@@ -23,14 +23,14 @@ pub(crate) async fn take(cx: &mut Cx) -> Result<Vec<Notice>> {
     Ok(cx.open_session()?.noticed.take())
 }
 
-/// Returns the console errors that no receipt has reported, oldest first and limited in number.
-/// Every notice stays for the receipt that it may belong to.
+/// Returns the console errors that no receipt has reported, oldest first and limited in number. All
+/// notices are kept for the receipts to which they may belong.
 ///
 /// # Errors
 /// Returns errors from the device.
 #[cfg(feature = "pictures")]
 pub(crate) async fn unreported_console_errors(cx: &mut Cx) -> Result<Vec<String>> {
-    // An app that waits for an answer to its dialog cannot be queried.
+    // An app that is waiting for an answer to its dialog cannot be queried.
     if cx.device()?.dialog().is_none() {
         read(cx).await?;
     }

@@ -43,7 +43,7 @@ pub enum Predicate {
 }
 
 impl Predicate {
-    /// Returns the predicate's word on a command line.
+    /// Returns the word for the predicate on a command line.
     pub(crate) fn name(self) -> String {
         json_name(&self)
     }
@@ -70,7 +70,8 @@ pub struct Answer {
 }
 
 /// Evaluates a predicate on the app as it is now. While another agent holds the turn, `freshness`
-/// selects the tree for a predicate about presence; others are evaluated on the stored tree.
+/// selects the tree for a predicate about presence, and other predicates are evaluated on the
+/// stored tree.
 ///
 /// # Errors
 /// Returns the errors of resolving the target, except that absence answers a predicate about
@@ -83,7 +84,7 @@ pub(crate) async fn evaluate(
     freshness: Freshness,
 ) -> Result<Answer> {
     let (tree, node) = if predicate.asks_presence() {
-        // Existence and absence can be answered for several matches. Any other state requires a
+        // Existence and absence can be determined for several matches. Any other state requires a
         // single element.
         let any = matches!(predicate, Predicate::Exists | Predicate::Absent);
         match resolve::determine_presence(cx, target, any, freshness).await? {
@@ -138,7 +139,7 @@ pub(crate) fn text_of(node: NodeRef<'_>) -> String {
     if !leaves.is_empty() {
         return leaves.join(" ");
     }
-    // A person reads the typed value of a field. The value of a secret field is not read.
+    // A person sees the typed value of a field. The value of a secret field is not read.
     let typed = node.states().intersects(States::EDITABLE | States::MULTILINE) && !node.is(States::PROTECTED);
     if typed && !node.value().is_empty() { node.value() } else { node.name() }.to_owned()
 }

@@ -11,7 +11,7 @@ const MAX_LINES: usize = 5;
 /// The maximum length of a notice about a missing component, in characters.
 const MAX_MISSING_CHARS: usize = 200;
 
-/// The weights of notices that count as errors of the app.
+/// The weights of notices that count as app errors.
 const ERRORS: RangeInclusive<u8> = 2..=3;
 
 /// Returns the receipt: the notices, most important first, followed by what the action replaced.

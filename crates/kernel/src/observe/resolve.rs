@@ -31,7 +31,7 @@ const MAX_CSS_CAPTURES: usize = 3;
 pub(crate) struct ResolvedTarget {
     /// The ref, if the target is one.
     pub(crate) target_ref: Option<RefTarget>,
-    /// The node in the stored tree; `None` if a truncated capture does not contain it.
+    /// The node in the stored tree; `None` if a truncated capture does not contain the element.
     pub(crate) node: Option<NodeId>,
     /// The current handle for calls to the device.
     pub(crate) handle: Option<Handle>,
@@ -62,8 +62,8 @@ pub(crate) fn resolve_ref(cx: &mut Cx, target: RefTarget) -> Result<ResolvedTarg
     require_usable(cx, target, resolved)
 }
 
-/// Resolves a ref for an action. Captures first if the element was gone at the last capture,
-/// because it may be back.
+/// Resolves a ref for an action. Captures first if the element was gone in the last capture,
+/// because the element may be back.
 pub(crate) async fn resolve_ref_for_action(cx: &mut Cx, target: RefTarget) -> Result<ResolvedTarget> {
     let mut resolved = standing(cx, target)?;
     if let Err(RefFault::Ended { reason: EndReason::Gone, .. }) = resolved {
@@ -215,8 +215,8 @@ pub(crate) async fn capture_matches(
     let mut captures = 1;
     loop {
         let Matched { nodes, unknown } = match_in(cx, &tree, selector).await?;
-        // The app may have replaced the element between the capture and the answer. That is no
-        // reason to report that there is none.
+        // The app may have replaced the element between the capture and the browser's answer, so
+        // capture again before reporting that no element matches.
         if !unknown || captures == MAX_CSS_CAPTURES {
             return Ok((tree, nodes));
         }
@@ -239,7 +239,7 @@ async fn capture(cx: &mut Cx, freshness: Freshness) -> Result<Arc<Tree>> {
 struct Matched {
     nodes: Vec<NodeId>,
     /// Whether there are no such nodes, but a `css=` term matches an element that the tree does not
-    /// contain: it is hidden, or the app changed after the capture.
+    /// contain: the element is hidden, or the app changed after the capture.
     unknown: bool,
 }
 
@@ -247,7 +247,7 @@ struct Matched {
 /// elements.
 ///
 /// # Errors
-/// Returns `UNSUPPORTED` for `css=` where the device cannot evaluate it.
+/// Returns `UNSUPPORTED` for `css=` if the device cannot evaluate it.
 async fn match_in(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result<Matched> {
     let mut answers = Vec::new();
     for css in selector.css() {
@@ -285,8 +285,8 @@ pub(crate) async fn resolve_element(cx: &mut Cx, target: &Target) -> Result<(Arc
     Ok((cx.tree()?, in_tree(&found)?))
 }
 
-/// Resolves a ref in a new capture. What the client had seen is judged before the capture, which is
-/// therefore no reason to warn.
+/// Resolves a ref in a new capture. First judges what the client had seen, so that the capture is
+/// no reason to warn.
 async fn look_for(cx: &mut Cx, target: RefTarget) -> Result<(Arc<Tree>, Result<Resolved, RefFault>)> {
     let before = standing(cx, target)?;
     let told = cx.envelope.reference.clone();
@@ -338,13 +338,14 @@ pub(crate) fn ambiguous(cx: &mut Cx, tree: &Tree, selector: &Selector, found: &[
     Ok(add_candidates(e, "use one of:", &named, found.len()))
 }
 
-/// Creates the error for an unusable ref: what it was, what happened, what to do next. Issues refs
-/// for the element to use instead, if there is one, and for a dialog that may hide the old one.
+/// Creates the error for an unusable ref: what it was, what happened, and what to do next. Issues
+/// refs for the element to use instead, if there is one, and for a dialog that may hide the old
+/// element.
 pub(crate) fn ref_error(cx: &mut Cx, fault: RefFault) -> Result<Error> {
     let (r#ref, reason, was, handle, now, is_hidden, warning) = match fault {
         RefFault::NotIssued { r#ref, warning } => {
             let lists = || "run `stickpin snapshot -i` to list the elements with their refs".to_owned();
-            // The ref without the pin may be one of this lifetime.
+            // Without the pin, the ref may be one that this lifetime issued.
             let pin = if warning.is_some() { " with this pin" } else { "" };
             let message = format!("{ref}{pin} was never issued in this session's lifetime");
             return Ok(Error::ref_not_found(message).hint(warning.unwrap_or_else(lists)));
@@ -397,8 +398,8 @@ fn describe_node(cx: &mut Cx, tree: &Tree, node: Option<NodeId>) -> Result<Optio
     Ok(capture::issue_described(cx, tree, node.as_slice())?.pop())
 }
 
-/// Describes an element that is connected but hidden, and the next step. Nobody could act on it
-/// now.
+/// Describes an element that is connected but hidden, and the next step. Nobody could act on the
+/// element now.
 fn explain_hidden(
     r#ref: Ref,
     behind: Option<&(Ref, String)>,
@@ -421,12 +422,12 @@ fn explain_hidden(
     (what, next)
 }
 
-/// Describes the element of an ended ref, and the next step. `with` names what removed it.
+/// Describes the element of an ended ref, and the next step. `with` names what removed the element.
 fn explain_stale(reason: EndReason, now: Option<&(Ref, String)>, with: Option<String>) -> (String, String) {
     let gone = with.map_or_else(|| "it is gone".to_owned(), |with| format!("it is gone with {with}"));
     match (reason, now) {
         (EndReason::Changed, Some((new, line))) => (
-            format!("that element changed: now {line}"),
+            format!("that element changed and is now {line}"),
             format!("use {new} if that is what you mean, or act with `--allow-changed`"),
         ),
         (EndReason::Gone, Some((new, line))) => (
@@ -445,7 +446,7 @@ fn explain_stale(reason: EndReason, now: Option<&(Ref, String)>, with: Option<St
             "switch to that tab or window, then repeat the command".to_owned(),
         ),
         (EndReason::Forgotten, _) => {
-            ("it ended too long ago for details".to_owned(), SNAPSHOT_HINT.to_owned())
+            ("the ref ended so long ago that no details are kept".to_owned(), SNAPSHOT_HINT.to_owned())
         }
         (EndReason::Changed, None) => ("that element changed".to_owned(), SNAPSHOT_HINT.to_owned()),
         _ => (gone, SNAPSHOT_HINT.to_owned()),
@@ -478,7 +479,7 @@ pub(crate) fn add_candidates(e: Error, lead: &str, named: &[(Ref, String)], tota
     e.hint(hint).details(json!({ "candidates": list, "total": total }))
 }
 
-/// Creates the error for a point where a command needs an element.
+/// Creates the error for a point that was given to a command that needs an element.
 pub(crate) fn no_point(target: &Target) -> Error {
     Error::invalid_args(format!("{target} is a point, but a ref or a selector is needed"))
         .hint(crate::api::target::TARGET_FORMS)

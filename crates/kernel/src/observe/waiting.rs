@@ -65,7 +65,7 @@ impl WaitTimeout {
         let mut e = Error::timeout(String::new())
             .hint("use `--timeout MS` to wait longer, or run `stickpin snapshot -i` to see what is there");
         if !still.is_empty() {
-            message.push_str("; still moving: ");
+            message.push_str("; still active: ");
             message.push_str(&stickpin_tree::escape(&still.join(", "), MAX_PENDING_CHARS));
             e = e.details(serde_json::json!({ "still": still }));
         }
@@ -85,7 +85,7 @@ pub(crate) enum WakeOn {
     Script,
 }
 
-/// Returns pending activities of the app in words: requests, animations, mutations.
+/// Returns the app's pending activities in words: requests, animations, mutations.
 async fn moving(cx: &mut Cx) -> Result<Vec<String>> {
     let cancel = cx.cancel.clone();
     let device = cx.device()?;
@@ -128,8 +128,8 @@ pub(crate) async fn let_others_pass(cx: &mut Cx) -> Result<()> {
     if requested { cx.yield_checkout().await } else { Ok(()) }
 }
 
-/// Runs work that does not use the session while other commands do, then waits for the session
-/// after all of them.
+/// Runs work that does not use the session and lets other commands use the session meanwhile. Then
+/// waits for the session after all of them.
 ///
 /// # Errors
 /// Returns `TIMEOUT` when the command was cancelled, and the errors of waiting for the session
@@ -181,7 +181,7 @@ pub(crate) async fn until_wanted<T>(
 /// Waits up to `at_most` until it is worth checking again: something may have changed, or other
 /// commands ran.
 ///
-/// Other commands run at once, other waits only after this one has checked.
+/// Other commands may run at once; other waits check only after this wait has checked.
 ///
 /// # Errors
 /// Returns errors from the device, `TIMEOUT` when the command was cancelled, and the errors of

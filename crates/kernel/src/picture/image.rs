@@ -51,7 +51,7 @@ impl Format {
 }
 
 fn bad(e: &dyn std::fmt::Display) -> Error {
-    Error::internal(format!("the screenshot of the device cannot be decoded: {e}"))
+    Error::internal(format!("the device's screenshot cannot be decoded: {e}"))
 }
 
 /// Returns the size of an image after shrinking, and the factor (1 or less). No side is longer than
@@ -72,7 +72,8 @@ fn buffer((width, height): (u32, u32), bytes: Option<usize>, most: u64) -> Resul
     Ok(vec![0; size.ok_or("it is too large")?])
 }
 
-/// Converts pixels of the given number of samples each to red, green and blue. Drops transparency.
+/// Converts pixels with the given number of samples each to red, green and blue. Drops
+/// transparency.
 fn rgb(raw: Vec<u8>, samples: usize) -> Vec<u8> {
     match samples {
         1 | 2 => raw.chunks_exact(samples).flat_map(|p| [p[0]; 3]).collect(),
@@ -181,7 +182,7 @@ impl Image {
     pub(crate) fn read(path: &Path, bytes: &[u8]) -> Result<Self> {
         Self::from_file(bytes).map_err(|why| {
             Error::invalid_args(format!("{} cannot be compared: {why}", path.display()))
-                .hint("save the screenshots to compare as PNG or WebP: `stickpin screenshot before.png`; if they are too large, add `--max-px 8000`")
+                .hint("compare screenshots saved as PNG or WebP, for example by `stickpin screenshot before.png`; if they are too large, save them with `--max-px 8000`")
         })
     }
 
@@ -214,7 +215,7 @@ impl Image {
 
     fn no_place(&self, format: Format, why: &dyn std::fmt::Display) -> Error {
         let (width, height, name) = (self.width, self.height, format.extension());
-        Error::invalid_args(format!("a picture of {width}x{height} cannot be written as {name}: {why}"))
+        Error::invalid_args(format!("a {width}x{height} picture cannot be written as {name}: {why}"))
             .hint("write a PNG file, or use a smaller size: `--max-px 8000`")
     }
 

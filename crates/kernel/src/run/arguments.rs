@@ -1,5 +1,5 @@
-//! The arguments of a command in the form in which the session log stores them: as the caller gave
-//! them, and resolved; both without secrets.
+//! The arguments of a command in the two forms that the session log stores, both without secrets:
+//! as the caller gave them, and resolved.
 
 use crate::api::command_definition::CommandDefinition;
 use crate::api::request::Caller;
@@ -36,7 +36,7 @@ pub(super) fn new_command(
 }
 
 /// Returns the arguments with absolute paths, and with selectors in place of refs: what each ref
-/// means, without the tree that proves it. An argument that cannot be resolved stays as it is; the
+/// means, without the tree that proves it. An argument that cannot be resolved stays unchanged; the
 /// command reports why. Also returns the refs with their pins.
 fn resolve_arguments(
     cx: &mut Cx,
@@ -98,8 +98,8 @@ pub(super) fn redactor(
     CommandRedactor { secrets, typed }
 }
 
-/// Returns whether text of a command may be typed into a field that hides it: its target is such a
-/// field, or is not known yet while the app shows one.
+/// Returns whether a command's text may be typed into a field that hides its content: the target is
+/// such a field, or the target is not known yet and the app shows such a field.
 fn may_type_secret(cx: &mut Cx, definition: &CommandDefinition, input: &Map<String, Value>) -> bool {
     // Before the first snapshot, the content of the app is unknown.
     let Ok(tree) = cx.tree() else { return true };

@@ -19,10 +19,10 @@ use stickpin_session::log::{
 };
 use stickpin_session::turn::{BaseScope, LoanId, ScopeRule, TargetId, TargetRef, TargetSelector, Verb};
 
-/// The maximum time that a command waits for an implicit turn of another agent to end.
+/// The maximum time that a command waits for another agent's implicit turn to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// The right of a command to act in its session.
+/// A command's right to act in its session.
 pub(crate) struct Admitted {
     session: Arc<SessionAuthority>,
     who: Participant,
@@ -41,8 +41,8 @@ pub(crate) fn participant(cx: &Cx) -> Option<Participant> {
     cx.caller.agent.as_ref().map(|agent| Participant::new(agent, via))
 }
 
-/// Returns the authority of the session of a command; `None` on a host without a coordinator, or
-/// for a caller that the coordinator does not know.
+/// Returns the authority of a command's session; `None` on a host without a coordinator, or for a
+/// caller that the coordinator does not know.
 pub(crate) fn authority(cx: &Cx) -> Result<Option<(Arc<SessionAuthority>, Participant)>> {
     let Some(coordinator) = &cx.host.config.coordinator else { return Ok(None) };
     let Some(who) = participant(cx) else { return Ok(None) };
@@ -109,7 +109,7 @@ pub(crate) async fn admit(cx: &mut Cx, effect: Effect) -> Result<Option<Admitted
     Ok(Some(Admitted { session, who, turn }))
 }
 
-/// Returns the address of the app of a session, as it was after the last command.
+/// Returns the address that a session's app had after the last command.
 fn address_of(cx: &Cx, session: &str) -> Option<String> {
     cx.host.slot(session).ok().map(|slot| slot.status.borrow().url.clone())
 }
@@ -136,7 +136,7 @@ pub(crate) fn begin(
                 // The caller may be gone.
                 let _ = begun.send(ticket.command());
             }
-            // Scope may have been lent while the command waited for the device. From now on, a
+            // Scope may have been lent while the command was waiting for the device. From now on, a
             // lender waits for this command.
             let address =
                 cx.open_session().ok().and_then(|live| live.page.as_ref()).map(|page| page.url.clone());

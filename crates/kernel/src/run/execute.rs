@@ -145,9 +145,10 @@ fn check_capabilities(entry: &Entry, cx: &mut Cx) -> Result<()> {
     }
 }
 
-/// Creates the error for a command whose tab is gone. Nothing was done in another tab.
+/// Creates the error for a command whose tab is gone. The command is not run in another tab
+/// instead.
 fn ended_tab_error(moved: &str) -> Error {
-    Error::device_not_found(format!("{moved}; nothing was done there"))
+    Error::device_not_found(format!("{moved}; the command was not run"))
         .hint("run `stickpin snapshot -i` to see the current tab, or `stickpin tab list` to list the tabs")
 }
 

@@ -120,7 +120,7 @@ pub(crate) fn respond_failed(command: &str, render: &Render, e: Error) -> Respon
     response
 }
 
-/// Builds the refs part; `None` when no ref was issued, renewed or ended.
+/// Builds the part of the envelope about refs; `None` when no ref was issued, renewed or ended.
 fn refs(cx: &mut Cx, envelope: &mut Envelope) -> Option<RefsEnvelope> {
     if envelope.issued.is_empty() && envelope.ended.is_empty() && envelope.base.is_none() {
         return None;

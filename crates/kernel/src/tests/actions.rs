@@ -331,10 +331,10 @@ async fn guards_answer_with_what_is_in_the_way() {
     assert_eq!(code, "ELEMENT_COVERED");
     assert!(text(&r).contains("covered by dialog \"Cookies\""), "{}", text(&r));
     b.fake.world().covered.clear();
-    b.fake.world().held = Some("the pop-up of button \"More\"".to_owned());
+    b.fake.world().held = Some("the popup of button \"More\"".to_owned());
     let (code, r) = b.fails("press", json!({ "target": "@e3" })).await;
     assert_eq!(code, "ELEMENT_COVERED");
-    assert!(text(&r).contains("the pop-up of button \"More\" is open"), "{}", text(&r));
+    assert!(text(&r).contains("the popup of button \"More\" is open"), "{}", text(&r));
     assert!(r.error.unwrap().hint.contains("key Escape"));
     b.fake.world().held = None;
     b.fake.world().offscreen.push(4);
@@ -359,7 +359,7 @@ async fn who_insists_presses_what_is_there_and_is_told() {
     assert_eq!(b.log(), ["press 5", "press -"]);
     b.fake.world().covered.clear();
     // Forcing would only close an open menu, so the hint names a less drastic way to close it.
-    b.fake.world().held = Some("the pop-up of button \"More\"".to_owned());
+    b.fake.world().held = Some("the popup of button \"More\"".to_owned());
     let (_, r) = b.fails("press", json!({ "target": "@e3" })).await;
     let hint = r.error.unwrap().hint;
     assert!(hint.contains("key Escape") && !hint.contains("--force"), "{hint}");
@@ -376,8 +376,8 @@ async fn forced_action_off_screen_is_sent_where_possible() {
     let r = b.ok("press", json!({ "target": "@e3", "force": true })).await;
     assert!(r.warning.as_deref().unwrap_or_default().contains("cannot be scrolled into view"), "{r:#?}");
     assert_eq!(b.log(), ["press 4"]);
-    // Another element is at its position: that element is not pressed instead, and no hint promises
-    // it.
+    // Another element is at the target's position: it is not pressed instead, and no hint suggests
+    // doing so.
     b.fake.world().replace("button \"Continue\" #4", "button \"Continue\" #4\nbutton \"Buy now\" #30");
     b.fake.world().over.insert(30, 4);
     for force in [false, true] {

@@ -135,8 +135,8 @@ async fn deadline_during_input_reports_dispatched_unknown() {
     assert_eq!((error.code.name(), error.dispatched), ("TIMEOUT", Dispatched::Unknown));
     assert!(error.message.contains("did not process the input from `press`"), "{error}");
     assert_eq!(began.elapsed().as_millis(), 1_500);
-    // The input may still be accepted: the session ends only if it hangs for longer than any press
-    // may take.
+    // The input may still be accepted: the session ends only if the input hangs for longer than any
+    // press may take.
     tokio::time::sleep(Duration::from_secs(20)).await;
     assert_eq!(b.host.sessions(), 1);
     tokio::time::sleep(Duration::from_secs(10)).await;

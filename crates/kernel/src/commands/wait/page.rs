@@ -150,7 +150,7 @@ impl Command for WaitStable {
                 let still: Vec<String> = settled.pending.iter().map(ToString::to_string).collect();
                 let mut message = format!("waited {} ms for quiet", self.timeout);
                 if !still.is_empty() {
-                    message.push_str("; still moving: ");
+                    message.push_str("; still active: ");
                     message.push_str(&escape(&still.join(", "), MAX_PENDING_CHARS));
                 }
                 return Err(Error::timeout(message).details(serde_json::json!({ "still": still })));

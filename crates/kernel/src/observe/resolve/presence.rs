@@ -20,8 +20,8 @@ pub(crate) enum Freshness {
     Now,
 }
 
-/// The presence of an element, where an ended ref and a selector without matches are answers rather
-/// than errors.
+/// The presence of an element. An ended ref and a selector without matches are answers here, not
+/// errors.
 #[derive(Debug)]
 pub(crate) enum Presence {
     /// The element exists, in this tree.
