@@ -41,7 +41,7 @@ impl Drop for OpenRequest {
 }
 
 impl ActiveSessions {
-    /// Registers a request of a session. Returns `None` for an unknown session unless the request
+    /// Registers a request in a session. Returns `None` for an unknown session unless the request
     /// begins it.
     pub(crate) fn enter(self: &Arc<Self>, session: &str, is_new: bool) -> Option<OpenRequest> {
         let mut sessions = lock(&self.sessions);

@@ -11,8 +11,9 @@ use stickpin_kernel::schema::{Field, Kind, NestedTargets};
 use stickpin_kernel::{Error, Result};
 use stickpin_tree::quote;
 
-/// Alternative argument names from other tools. The first name is replaced by the second one if the
-/// command has an argument of the second name, which was not given, and none of the first name.
+/// Alternative argument names from other tools. In each pair, the first name is replaced by the
+/// second if the command has an argument with the second name but none with the first, and the
+/// second was not given.
 const ARGUMENT_ALIASES: &[(&str, &str)] = &[
     ("ref", "target"),
     ("selector", "target"),
@@ -48,8 +49,9 @@ fn is_common(name: &str) -> bool {
     matches!(name, "session" | "stateDir")
 }
 
-/// Returns the selected command of a group: the one that its key names, otherwise the default or
-/// the only other one that accepts these arguments.
+/// Returns the selected command of a group: the command that the key of the group or the name of an
+/// argument names, otherwise the default command if it accepts these arguments, otherwise the only
+/// other command that does.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` if the key names no command, or if the arguments fit several commands or
@@ -75,7 +77,7 @@ pub(crate) fn choose_command(
             // The input check lists the valid words.
             None => Ok(entry),
             Some(_) => {
-                let message = format!("`{}` of `{}`: {} is unknown", key.name, entry.spec.name, quote(word));
+                let message = format!("`{}` of `{}` cannot be {}", key.name, entry.spec.name, quote(word));
                 Err(Error::invalid_args(message).hint(group_words(entry, key)))
             }
         };
@@ -101,7 +103,7 @@ pub(crate) fn choose_command(
         _ => {
             let names: Vec<String> =
                 args.keys().filter(|n| !is_common(n)).map(|n| format!("`{n}`")).collect();
-            let names = if names.is_empty() { "no argument".to_owned() } else { names.join(" and ") };
+            let names = if names.is_empty() { "no arguments".to_owned() } else { names.join(" and ") };
             let message = format!("`{}` with {names} is ambiguous", entry.spec.name);
             Err(Error::invalid_args(message).hint(group_words(entry, key)))
         }

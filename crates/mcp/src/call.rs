@@ -157,7 +157,7 @@ fn take_scope(shared: &Shared, args: &mut Map<String, Value>) -> Result<(Arc<Con
         Some(Value::String(name)) => match lock(&shared.scopes).get(&name) {
             Some(connection) => Ok((connection, None)),
             None => Err(Error::invalid_args(format!("there is no scope {}", quote(&name)))
-                .hint("send the scope that `open` returned; without it refs are not pinned")),
+                .hint("send the scope that `open` returned; without it, refs are not pinned")),
         },
         Some(_) => Err(Error::invalid_args("`scope` must be the text that `open` returned")),
     }
@@ -175,7 +175,7 @@ fn hint_at_scope(response: &mut Response) {
         }
         None if response.refs.is_some() => {
             let text = response.text.get_or_insert_default();
-            text.push_str(&format!("\nnote: refs are not pinned to what you read: {SEND}"));
+            text.push_str(&format!("\nnote: refs are not pinned to what you read; {SEND}"));
         }
         _ => {}
     }
@@ -211,7 +211,7 @@ fn parse_call(name: &str, mut args: Map<String, Value>, client_commands: ClientC
 /// Reads the command line of the slim tool.
 fn parse_line(args: &mut Map<String, Value>, client_commands: ClientCommands) -> Result<ToolCall> {
     let line = text_argument(args, "line")?.ok_or_else(|| {
-        Error::invalid_args("`line` is missing").hint("pass a command line such as: open example.com -i")
+        Error::invalid_args("`line` is missing").hint("pass a command line such as `open example.com -i`")
     })?;
     let (session, state_dir) = (text_argument(args, "session")?, text_argument(args, "stateDir")?);
     let mut words = stickpin_cmdline::split(&line)?;
@@ -248,7 +248,7 @@ fn parse_line(args: &mut Map<String, Value>, client_commands: ClientCommands) ->
     Ok(ToolCall::Run(Box::new(Invocation { command, input, options })))
 }
 
-/// Returns the text of a help topic, or the help of a command.
+/// Returns the text of a help topic, or the help for a command.
 fn help_text(topic: &str, client_commands: ClientCommands) -> Result<String> {
     if let Some(text) = help::topic(topic) {
         return Ok(text.to_owned());
@@ -279,7 +279,7 @@ fn unknown_tool(name: &str, client_commands: ClientCommands) -> Error {
     let names: Vec<String> = tools::names(client_commands).collect();
     let hint = match schema::nearest(name, names.iter().map(String::as_str)) {
         Some(near) => format!("did you mean `{near}`?"),
-        None => "list the tools with tools/list".to_owned(),
+        None => "list the tools with `tools/list`".to_owned(),
     };
     Error::invalid_args(format!("there is no tool {}", quote(name))).hint(hint)
 }
@@ -302,8 +302,8 @@ async fn run_invocation(
     if files::names_files(definition, &mut invocation.input) {
         known.insert(folders.await).check(definition, &mut invocation.input, &connection.caller)?;
     }
-    // A call that names no file does not wait for the client's roots. The roots known so far or,
-    // without any, the folders that the server was started with confine it.
+    // A call that names no file is confined to the roots known so far or, if there are none, to the
+    // folders that the server was started with.
     let folders = known.unwrap_or_else(|| {
         let (named, setup) = (lock(&connection.roots).clone().unwrap_or_default(), &shared.setup);
         Folders::new(&named, &connection.caller, &setup.allow, setup.project_dir.as_ref())

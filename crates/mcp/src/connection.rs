@@ -18,13 +18,13 @@ const MAX_SCOPES: usize = 256;
 /// neither.
 #[derive(Debug)]
 pub(crate) struct Connection {
-    /// The caller; its `client` distinguishes it from others.
+    /// The caller, whose `client` distinguishes it from other callers.
     pub(crate) caller: Caller,
-    /// The client's pins. `None` if the client cannot be identified: its refs are not pinned.
+    /// The client's pins. `None` if the client cannot be identified; then its refs are not pinned.
     pub(crate) pins: Option<Mutex<Pins>>,
     /// The minimum level of log messages; `None` until the client requests them.
     pub(crate) log_level: Mutex<Option<LoggingLevel>>,
-    /// The client's roots; `None` until they were requested, and empty if it has none.
+    /// The client's roots; `None` until they are requested, and empty if the client has none.
     pub(crate) roots: Mutex<Option<Vec<PathBuf>>>,
     /// State directories in which the client used its own session. The session is closed when the
     /// client disconnects.
@@ -52,8 +52,8 @@ impl Connection {
         lock(&self.turns).get(&(state_dir.to_owned(), session.to_owned())).copied()
     }
 
-    /// Remembers the turns that a response grants. Forgets those that are over, and the turn of
-    /// `session` once the response has told the client that it no longer holds the turn.
+    /// Remembers the turns that a response grants. Forgets the turns that are over, and the turn of
+    /// `session` if the response tells the client that it no longer holds that turn.
     pub(crate) fn remember_turns(&self, state_dir: &Path, session: &str, response: &Response) {
         if self.pins.is_none() {
             // Several clients share this connection.
@@ -96,7 +96,7 @@ impl Scopes {
         self.0.get(name).cloned()
     }
 
-    /// Adds a scope; returns the one that is dropped for it.
+    /// Adds a scope. Returns the scope that is dropped to make room, if any.
     pub(crate) fn add(&mut self, name: String, connection: Arc<Connection>) -> Option<Arc<Connection>> {
         let first = if self.0.len() >= MAX_SCOPES { self.0.shift_remove_index(0) } else { None };
         self.0.insert(name, connection);

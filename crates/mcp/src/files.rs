@@ -1,6 +1,6 @@
-//! The files that a client may name: below its roots, or without roots below the server's working
-//! directory or its project folder, and below the `--allow-path` folders. All links are resolved
-//! first, so that neither `..` nor a link leads outside.
+//! The files that a client may name: those below its roots (or, if it has none, below the server's
+//! working directory or project folder), and those below the `--allow-path` folders. All links are
+//! resolved first, so that neither `..` nor a link leads outside.
 
 use std::path::{Path, PathBuf};
 use stickpin_kernel::registry::CommandDefinition;
@@ -22,7 +22,7 @@ pub(crate) struct Folders {
 
 impl Folders {
     /// Creates the folders of a client with these roots. Desktop clients start the server in `/` or
-    /// the home folder. Neither is allowed in that case: only named folders are accessible.
+    /// in the home folder. Neither is then allowed: only named folders are accessible.
     pub(crate) fn new(
         client_roots: &[PathBuf],
         caller: &Caller,
@@ -102,7 +102,7 @@ impl Folders {
     }
 }
 
-/// Returns whether an input names files, or a value that may be one.
+/// Returns whether an input names a file, or contains a value that may name one.
 pub(crate) fn names_files(
     entry: &CommandDefinition,
     input: &mut serde_json::Map<String, serde_json::Value>,

@@ -39,7 +39,7 @@ pub(crate) fn rewrite_hints(response: &mut Response, profile: Profile, client_co
 }
 
 /// Returns a hint with tool calls instead of command lines. Commands that no tool runs, such as
-/// `daemon stop`, are for a person and stay.
+/// `daemon stop`, are for a person and stay unchanged.
 fn replace_commands(hint: &str, profile: Profile, client_commands: ClientCommands) -> String {
     hints::rewrite(hint, |mention| match mention {
         Mention::Line("help") => Some("tools/list".to_owned()),

@@ -31,7 +31,7 @@ const MAX_BODY: usize = 16 << 20;
 /// The maximum number of request bodies read at the same time, which limits their memory.
 const MAX_BODIES: usize = 16;
 
-/// How long an idle client session lives: as long as a session of the daemon.
+/// How long a client session may be idle: as long as a session of the daemon.
 const SESSION_IDLE_TIMEOUT: Duration = Duration::from_secs(3_600);
 
 /// The default time without a connection after which a client counts as disconnected.
@@ -47,8 +47,8 @@ pub struct HttpOptions {
     pub address: String,
     /// The token that every request must carry: `Authorization: Bearer TOKEN`. Generated if `None`.
     pub token: Option<String>,
-    /// Accepted host names of this machine besides loopback's. Required to listen on any other
-    /// address.
+    /// Accepted host names of this machine besides those of loopback. Required for listening on any
+    /// other address.
     pub hosts: Vec<String>,
     /// How long a client may be without a connection before its session is closed.
     pub client_timeout: Duration,
@@ -77,8 +77,8 @@ type Body = BoxBody<Bytes, Infallible>;
 /// Serves until a signal ends it. `ready` receives the address and the token.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` for an invalid address, or one outside loopback without a host name.
-/// Returns `IO` when listening fails.
+/// Returns `INVALID_ARGS` for an invalid address, or for an address outside loopback if no host
+/// name is given. Returns `IO` when listening fails.
 pub fn serve_http(setup: Setup, http: &HttpOptions, ready: impl FnOnce(&str, &str)) -> Result<()> {
     let address = address(http)?;
     stickpin_client::runtime()?.block_on(async {

@@ -31,7 +31,7 @@ impl FromStr for Profile {
             "core" => Ok(Self::Core),
             "full" => Ok(Self::Full),
             _ => Err(Error::invalid_args(format!(
-                "{} is not one of slim, core, full",
+                "{} is not a profile; use `slim`, `core` or `full`",
                 stickpin_tree::quote(word)
             ))),
         }

@@ -81,7 +81,7 @@ impl Shared {
         }
     }
 
-    /// Closes the own sessions of all connected clients.
+    /// Closes the own session of each connected client.
     pub(crate) async fn leave_all(&self) {
         let all: Vec<_> = std::mem::take(&mut *lock(&self.connections));
         for connection in all.iter().filter_map(Weak::upgrade) {
@@ -121,7 +121,7 @@ impl Shared {
         ))
     }
 
-    /// Returns the client of a state directory's daemon, which starts with the first call.
+    /// Returns the client of a state directory's daemon, which is started by the first call.
     pub(crate) fn client(&self, state_dir: Option<&str>) -> Result<Arc<SocketClient>> {
         let key = state_dir.map(str::to_owned);
         let mut clients = lock(&self.clients);
@@ -224,8 +224,8 @@ fn summarize(name: &str, args: &Map<String, Value>, client_commands: ClientComma
     }
 }
 
-/// Sends a progress notification once a second while a call runs, with the call's own progress if
-/// it reports any.
+/// Sends a progress notification once a second while a call is running, with the call's own
+/// progress if it reports any.
 pub(crate) async fn progress(
     peer: &Peer<RoleServer>,
     token: Option<ProgressToken>,

@@ -7,8 +7,8 @@ use std::sync::Arc;
 use stickpin_client::{ClientCommands, Start};
 use stickpin_kernel::{Caller, Result};
 
-/// The default maximum length of an answer in characters, which clients accept without truncating
-/// it.
+/// The default maximum length of an answer in characters: clients accept this length without
+/// truncating the answer.
 pub const MAX_CHARS: usize = 25_000;
 
 /// Returns the caller for the name of a client connection.
@@ -39,7 +39,7 @@ pub struct Setup {
     pub structured: bool,
     /// The maximum length of an answer's text in characters.
     pub max_chars: usize,
-    /// The session of all clients; `None` gives each client its own.
+    /// The session that all clients use; `None` gives each client its own.
     pub session: Option<String>,
     /// The default of `staleRefs` for commands that have it.
     pub stale_refs: Option<String>,
@@ -50,7 +50,7 @@ pub struct Setup {
     pub state_dir: Arc<FindStateDir>,
     /// Commands that run in this process through a client.
     pub client_commands: ClientCommands,
-    /// Variables of scripts from the environment.
+    /// Script variables from the environment.
     pub variables: BTreeMap<String, String>,
     /// How to start the daemon.
     pub start: Start,

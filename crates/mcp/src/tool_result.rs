@@ -97,8 +97,8 @@ fn truncate(text: String, max_chars: usize) -> (String, Shown) {
     let shown = Shown::Cut(refs_in(truncated));
     let left = total - truncated.chars().count();
     let text = format!(
-        "{truncated}\n… {left} of {total} characters were cut; ask for less: snapshot with scope or depth, find, get of one \
-         element, fewer steps",
+        "{truncated}\n… {left} of {total} characters were cut; ask for less: use `snapshot` with \
+         `scope` or `depth`, `find`, `get` for one element, or fewer steps",
     );
     (text, shown)
 }
