@@ -122,7 +122,7 @@ pub(crate) struct SessionSlot {
     pub(crate) closing: CancellationToken,
 }
 
-/// What is known about a session without asking its device.
+/// The state of a session that is known without asking its device.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SessionStatus {
     pub(crate) kind: &'static str,

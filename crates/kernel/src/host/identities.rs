@@ -17,7 +17,7 @@ pub trait Identities: Debug + Send + Sync {
     fn link(&self, code: &str, connection: &str) -> Result<AgentId>;
 
     /// Returns the open connections of MCP servers whose processes descend from the root process of
-    /// a harness, each with the agent to which its requests are now attributed.
+    /// a harness, each with the agent to which requests over that connection are now attributed.
     fn connections(&self, anchor: &Anchor) -> Vec<Connected>;
 }
 

@@ -68,7 +68,7 @@ pub struct ScriptRepair {
     pub sites: Vec<RepairSite>,
     /// The path of the repaired script.
     pub(crate) to: PathBuf,
-    /// Whether commands go into the last repair site now; false once the script continues.
+    /// Whether commands go into the last repair site now; false as soon as the script continues.
     pub(crate) open: bool,
 }
 
@@ -130,7 +130,7 @@ pub struct RecordedCommand {
     pub input: Map<String, Value>,
     /// The targets.
     pub targets: Vec<RecordedTarget>,
-    /// Whether text of the command went into a field that hides its content.
+    /// Whether text from the command went into a field that hides its content.
     pub secret: bool,
     /// The variable that replaces the text, if the caller named one.
     pub variable: Option<String>,

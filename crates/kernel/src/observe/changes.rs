@@ -48,8 +48,8 @@ pub struct Changes {
 }
 
 /// Captures and returns what changed since the client last read the whole app. If there is no such
-/// tree or it is no longer kept, compares with the last capture instead. Otherwise a complete diff
-/// renews every ref that it does not list.
+/// tree or that tree is no longer kept, compares with the last capture instead. Otherwise a
+/// complete diff renews every ref that it does not list.
 ///
 /// # Errors
 /// Returns errors from the device.

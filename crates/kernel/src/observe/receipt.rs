@@ -19,7 +19,7 @@ const ERRORS: RangeInclusive<u8> = 2..=3;
 pub(crate) fn receipt_lines(notices: &[Notice], changed: bool, effects: Vec<String>) -> Vec<ReceiptLine> {
     let mut weighed: Vec<(u8, String)> = Vec::new();
     let mut saw_change = changed;
-    // A successful request is only worth mentioning when nothing else was observed.
+    // A successful request is worth mentioning only if nothing else was observed.
     let mut requested: Vec<String> = Vec::new();
     let mut unwatched: Option<&str> = None;
     for notice in notices {
@@ -108,7 +108,7 @@ fn describe_closed(what: DesktopObject, name: &str) -> String {
     format!("closed {}", what.describe(name))
 }
 
-/// Returns the text of a notice about the device itself; `None` for a notice that only concerns an
+/// Returns the text of a notice about the device itself; `None` for a notice that concerns only an
 /// action.
 pub(crate) fn describe_device_notice(notice: &Notice) -> Option<String> {
     match notice {

@@ -71,7 +71,7 @@ pub(crate) async fn execute_nested(cx: &mut Cx, entry: &'static Entry, prepared:
     response
 }
 
-/// Runs a command in a session that was checked out, if it needs one.
+/// Runs a command whose session, if it needs one, has been checked out.
 async fn run(
     entry: &'static Entry,
     mut prepared: Prepared,

@@ -7,7 +7,7 @@ use serde_json::{Value, json};
 use stickpin_session::log::Status;
 use stickpin_session::turn::TurnPhase;
 
-/// Returns an agent on the next host of the same state directory: no app is open there.
+/// Returns an agent on the next host of the same state directory, where no app is open.
 fn next_host(of: &Bench) -> Bench {
     let mut next = of.clone();
     let config = of.host.inner.config.clone();
@@ -30,7 +30,7 @@ fn verify(bench: &Bench) {
     assert!(findings.is_empty(), "{findings:?}");
 }
 
-/// Fault 40: the app does not come back, and its session is not at fault for it.
+/// Fault 40: the app does not come back, for which its session is not to blame.
 #[tokio::test(start_paused = true)]
 async fn failed_restore_leaves_the_turn_and_the_session_as_they_were() {
     let (ada, bob) = two().await;

@@ -306,7 +306,7 @@ async fn every_request_for_the_turn_returns_the_unread_events() {
     assert_eq!(taken, (0, json!("your_turn"), json!(null), said));
 }
 
-/// A client that names its turn with each request learns of a new one only from the response.
+/// A client that names its turn with each request learns of a new turn only from the response.
 #[tokio::test(start_paused = true)]
 async fn steps_of_a_batch_expect_the_turn_that_an_earlier_step_claimed() {
     let (ada, bob) = two().await;

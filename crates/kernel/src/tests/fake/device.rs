@@ -11,8 +11,8 @@ use stickpin_tree::{Handle, Rect};
 #[derive(Debug)]
 pub(super) struct FakeDevice {
     pub(super) fake: Fake,
-    /// The default device, one that reports only elements, one that is safe to drop, and one that
-    /// is both.
+    /// The default device, one that reports only elements, one that is safe to drop, and one with
+    /// both properties.
     pub(super) described: [DeviceInfo; 4],
     /// The guards of elements that were aimed at and have not received an input since.
     pub(super) guards: Vec<Guard>,

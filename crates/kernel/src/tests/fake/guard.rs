@@ -80,7 +80,7 @@ mod tests {
         fake.open(request).await.unwrap()
     }
 
-    /// Aims at an element with others guarded, changes the app, and performs the action.
+    /// Aims at an element while others are guarded, changes the app, and performs the action.
     async fn changed(
         target: u64,
         guarded: &[u64],
