@@ -1,4 +1,5 @@
-//! A response as a tool result: the text of the command line, limited in length, images and errors.
+//! A response as a tool result: the text of the command line (limited in length), images and
+//! errors.
 
 use crate::pins::{Shown, refs_in};
 use base64::Engine;

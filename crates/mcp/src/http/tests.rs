@@ -8,7 +8,7 @@ const SOON: Duration = Duration::from_millis(300);
 /// Timeout for an answer on a busy machine.
 const LATEST: Duration = Duration::from_secs(20);
 
-/// Serves with these limits while `clients` runs.
+/// Serves with these limits while `clients` is running.
 fn with<F: Future>(limits: Limits, clients: impl FnOnce(SocketAddr, Arc<AtomicUsize>) -> F) -> F::Output {
     stickpin_client::runtime().expect("a runtime").block_on(async {
         let listener = TcpListener::bind("127.0.0.1:0").await.expect("a port");
