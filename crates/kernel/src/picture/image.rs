@@ -98,7 +98,7 @@ impl Image {
     pub fn from_bytes(bytes: &[u8]) -> Result<Self> {
         Self::from_file(bytes).map_err(|why| {
             Error::invalid_args(format!("the file cannot be decoded as PNG or WebP: {why}"))
-                .hint("use `--format png`, or a smaller size: `--max-px 8000`")
+                .hint("use `--format png`, or a smaller size such as `--max-px 8000`")
         })
     }
 
@@ -216,7 +216,7 @@ impl Image {
     fn no_place(&self, format: Format, why: &dyn std::fmt::Display) -> Error {
         let (width, height, name) = (self.width, self.height, format.extension());
         Error::invalid_args(format!("a {width}x{height} picture cannot be written as {name}: {why}"))
-            .hint("write a PNG file, or use a smaller size: `--max-px 8000`")
+            .hint("write a PNG file, or use a smaller size such as `--max-px 8000`")
     }
 
     /// Shrinks the image to the size from [`fit_size`]. Every pixel is the mean of the pixels that

@@ -238,17 +238,17 @@ pub(crate) fn give_up_lifetime(cx: &mut Cx, lifetime: Lifetime) {
     let Some(coordinator) = &cx.host.config.coordinator else { return };
     let revoked = coordinator.revoke_lifetime(&session, before.as_ref(), &who);
     match (revoked, before.map(|before| before.status)) {
-        (Err(e), _) => cx.warn(format!("Session {name} could not be restored to its earlier state: {e}.")),
+        (Err(e), _) => cx.warn(format!("Session `{name}` could not be restored to its earlier state: {e}.")),
         (Ok(()), Some(Status::Open | Status::Interrupted)) => {
-            cx.warn(format!("Session {name} and its turn are kept; its app is not open."));
+            cx.warn(format!("Session `{name}` and its turn are kept; its app is not open."));
         }
-        (Ok(()), Some(Status::Closed)) => cx.warn(format!("Session {name} stays closed.")),
+        (Ok(()), Some(Status::Closed)) => cx.warn(format!("Session `{name}` stays closed.")),
         (Ok(()), Some(Status::Pending) | None) => {}
     }
 }
 
-/// Notes in the response that the caller holds a turn, or none. Later steps of a batch expect the
-/// new turn.
+/// Notes in the response that the caller holds a turn, or that it holds none. Later steps of a
+/// batch expect the new turn.
 pub(crate) fn hold_turn(cx: &mut Cx, session: &str, turn_id: Option<u64>) {
     if cx.expected_turn.is_some() && turn_id.is_some() && session == cx.session_name {
         cx.expected_turn = turn_id;
@@ -301,7 +301,7 @@ pub(crate) fn end(cx: &mut Cx, failed: Option<&Error>, step: Option<NewStep>) {
     if let Err(e) = session.end(ticket, failure, generation, address) {
         cx.envelope.log_status = Some(LogStatus::EndNotPersisted);
         cx.warn(format!(
-            "The end of this command could not be written to the session log, which accepts no further commands until this end is written: {e}."
+            "The end of this command could not be written to the session log: {e}. The log accepts no further commands until the end is written."
         ));
         if is_recorded {
             recording::warn_unlogged(cx, &e);

@@ -49,7 +49,7 @@ pub(crate) async fn execute(
     result
 }
 
-/// Runs a command as part of another one, with its own envelope.
+/// Runs a command as part of another command, with an envelope of its own.
 pub(crate) async fn execute_nested(cx: &mut Cx, entry: &'static Entry, prepared: Prepared) -> Response {
     let outer = std::mem::take(&mut cx.envelope);
     let before = cx.dispatched.swap(false, Ordering::Relaxed);

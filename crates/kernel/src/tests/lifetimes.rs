@@ -41,7 +41,7 @@ async fn failed_restore_leaves_the_turn_and_the_session_as_they_were() {
     for who in [&bob, &ada] {
         let (code, response) = who.fails("session restore", json!({})).await;
         assert_eq!(code, "RESTORE_TIMEOUT", "{response:?}");
-        assert!(response.warning.is_some_and(|w| w.contains("Session mine and its turn are kept")));
+        assert!(response.warning.is_some_and(|w| w.contains("Session `mine` and its turn are kept")));
         let after = meta(&ada);
         assert_eq!((after.status, &after.manifest), (Status::Interrupted, &before.manifest));
         assert_eq!(after.turn.owner, before.turn.owner);
@@ -77,7 +77,7 @@ async fn failed_open_leaves_what_a_restore_opens() {
 
     let (code, response) = ada.fails("open", json!({ "what": "fake:missing" })).await;
     assert_eq!(code, "DEVICE_NOT_FOUND");
-    assert!(response.warning.is_some_and(|w| w.contains("Session mine stays closed")));
+    assert!(response.warning.is_some_and(|w| w.contains("Session `mine` stays closed")));
     assert_eq!(meta(&ada).turn.state, TurnPhase::Closed);
     assert_eq!(output(ada.ok("session restore", json!({})).await)["action"], "restored");
     assert_eq!(ada.fake.world().url, "fake:/");

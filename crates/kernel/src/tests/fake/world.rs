@@ -24,7 +24,7 @@ pub(crate) struct World {
     /// A popup that intercepts all input.
     pub(crate) held: Option<String>,
     pub(crate) offscreen: Vec<u64>,
-    /// Elements at the position of another one.
+    /// Elements at the position of another element.
     pub(crate) over: HashMap<u64, u64>,
     /// Runs when the pointer arrives.
     pub(crate) on_pointer: Option<Hook>,
