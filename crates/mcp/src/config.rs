@@ -24,7 +24,7 @@ pub fn config(client: &str, program: &Path, args: &[String], passed: &[String]) 
     Ok(match client {
         "claude-code" => format!("type:\nclaude mcp add stickpin -- {}", line()),
         "codex" => {
-            // A JSON string, and a list of them, are valid TOML.
+            // A JSON string is valid TOML, and so is a list of such strings.
             format!(
                 "in ~/.codex/config.toml:\n[mcp_servers.stickpin]\ncommand = {}\nargs = {}\nenv_vars = {}",
                 json!(program),

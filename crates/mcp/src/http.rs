@@ -211,7 +211,7 @@ impl RequestGate {
         if !authorization.is_some_and(|given| constant_time_eq(given, self.expected.as_bytes())) {
             let mut refused = text_response(
                 StatusCode::UNAUTHORIZED,
-                "a bearer token is required: Authorization: Bearer TOKEN",
+                "a bearer token is required; send `Authorization: Bearer TOKEN`",
             );
             refused.headers_mut().insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
             return refused;
@@ -228,7 +228,8 @@ impl RequestGate {
         };
         let json = request.headers().get(CONTENT_TYPE).is_some_and(|kind| kind.as_bytes().starts_with(JSON));
         let mut response = self.service.handle(request).await;
-        // JSON that is not a message of the protocol is a bad request; its content type is correct.
+        // JSON that is not a protocol message is a bad request, although its content type is
+        // correct.
         if json && response.status() == StatusCode::UNSUPPORTED_MEDIA_TYPE {
             *response.status_mut() = StatusCode::BAD_REQUEST;
         }
@@ -277,7 +278,7 @@ async fn read_body(
             return Err(text_response(StatusCode::PAYLOAD_TOO_LARGE, "the body exceeds 16 MiB"));
         }
         Ok(Err(_)) => {
-            return Err(text_response(StatusCode::BAD_REQUEST, "the body ended before its declared length"));
+            return Err(text_response(StatusCode::BAD_REQUEST, "the body is incomplete"));
         }
         Err(_) => {
             let mut timed_out = text_response(StatusCode::REQUEST_TIMEOUT, "the body did not arrive in time");

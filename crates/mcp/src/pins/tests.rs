@@ -232,7 +232,7 @@ struct Answer {
 struct Told {
     lifetime: u64,
     last: BTreeMap<u32, u64>,
-    /// Whether a ref has ended since then, so that some of these may be sent plain.
+    /// Whether a ref has ended in this lifetime, so that some refs may be sent without a pin.
     ended: bool,
 }
 
