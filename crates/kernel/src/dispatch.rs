@@ -80,7 +80,7 @@ impl Request {
     /// own deadline applies.
     fn caller_timeout(&self, time: TimeLimits) -> Option<Duration> {
         let asked = self.timeout_ms.map(Duration::from_millis);
-        // A script run has its own timeout. The timeouts of its steps only limit their waits.
+        // A script run has its own timeout. The timeouts of the steps limit only their waits.
         asked.or(if self.replayed { None } else { time.response_limit })
     }
 }

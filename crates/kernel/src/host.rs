@@ -199,7 +199,7 @@ impl HostInner {
         self.lock_slots().get(&slot.name).is_some_and(|d| Arc::ptr_eq(d, slot))
     }
 
-    /// Returns the session with a name, and whether this call created it.
+    /// Returns the session with this name, and whether this call created it.
     pub(crate) fn slot_or_new(self: &Arc<Self>, name: &str, owner: &str) -> (Arc<SessionSlot>, bool) {
         let mut slots = self.lock_slots();
         if let Some(slot) = slots.get(name) {
@@ -251,7 +251,7 @@ impl HostInner {
         slot.closing.cancel();
         let never = CancellationToken::new();
         let Ok(mut checkout) = slot.mailbox.acquire(&slot.name, Position::First, &never).await else {
-            return Ok(()); // The session died before; its own task has cleaned up.
+            return Ok(()); // The session has already ended; its own task has cleaned up.
         };
         let shut = match checkout.session.take() {
             Some(live) => live.close().await,

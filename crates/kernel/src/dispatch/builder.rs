@@ -75,8 +75,8 @@ impl HostBuilder {
         self
     }
 
-    /// Sets the directory of calling agents, which links connections to them. By default the host
-    /// identifies no agents.
+    /// Sets the directory of calling agents, which links connections to agents. By default, the
+    /// host identifies no agents.
     pub fn identities(mut self, identities: Arc<dyn Identities>) -> Self {
         self.config.identities = Some(identities);
         self

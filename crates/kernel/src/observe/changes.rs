@@ -67,7 +67,7 @@ pub(crate) fn stored_base(cx: &mut Cx) -> Result<Option<BaseTree>> {
 }
 
 /// Captures and returns what an action changed. `before` is the tree before the action, for a
-/// client without a base; captures after the action have replaced it in the session.
+/// client without a base; captures after the action have replaced that tree in the session.
 ///
 /// # Errors
 /// Returns errors from the device.

@@ -171,7 +171,7 @@ pub(crate) async fn until_wanted<T>(
         biased;
         done = &mut work => done,
         () = wanted.cancelled() => {
-            // Not dropped: the device ends its own wait.
+            // The future is not dropped: the device ends its own wait.
             stop.cancel();
             work.await
         }

@@ -15,7 +15,8 @@ textbox "Airport" #5 popup controls=towns
 button "Book" #6
 "#;
 
-/// Makes the field list towns once text is typed into it. The text above it states what to do next.
+/// Makes the field list towns as soon as text is typed into it. The text above the field states
+/// what to do next.
 fn lists_towns(b: &Bench) {
     let mut inputs = 0;
     let field = move |w: &mut crate::tests::fake::World| {

@@ -188,7 +188,7 @@ async fn target_rerendered_before_input_is_judged_again() {
         }));
         b.ok(command, input.clone()).await;
         assert_eq!(b.log(), [line]);
-        // A ref that means another element by then is not acted on.
+        // A ref that means another element by that time is not acted on.
         let b = Bench::open(FORM).await;
         b.fake.world().on_perform = Some(Box::new(|w| {
             w.replace("\"Continue\" #4", "\"Cancel\" #9");
@@ -255,7 +255,7 @@ async fn every_input_relocates_a_rerendered_target() {
         b.fake.world().on_perform = Some(Box::new(rerender_row));
         b.ok(command, input.clone()).await;
         assert_eq!(b.log()[0], line, "{command}: {:?}", b.log());
-        // A ref that means another element by then is not acted on.
+        // A ref that means another element by that time is not acted on.
         let b = open().await;
         b.fake.world().on_perform = Some(Box::new(move |w| {
             rerender_row(w);
@@ -369,7 +369,7 @@ async fn who_insists_presses_what_is_there_and_is_told() {
 async fn forced_action_off_screen_is_sent_where_possible() {
     let b = Bench::open(FORM).await;
     b.fake.world().offscreen.push(4);
-    // The device cannot show it, although it exists: a press reaches nothing else.
+    // The device cannot bring the target into view, although it exists: a press would not reach it.
     let (code, r) = b.fails("press", json!({ "target": "@e3" })).await;
     assert_eq!(code, "ELEMENT_OFFSCREEN");
     assert!(r.error.unwrap().hint.contains("--force"));
@@ -443,7 +443,7 @@ async fn element_replaced_between_capture_and_css_is_found() {
         assert!(text(&r).contains(answer), "{}", text(&r));
         assert_eq!(b.fake.world().captures, before + 2, "{command}");
     }
-    // An element that the browser does not find either is reported at once.
+    // If the browser does not find an element either, the failure is reported at once.
     let before = b.fake.world().captures;
     let (code, _) = b.fails("press", json!({ "target": "css=nothing" })).await;
     assert_eq!((code, b.fake.world().captures), ("ELEMENT_NOT_FOUND", before + 1));

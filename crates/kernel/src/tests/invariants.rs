@@ -151,7 +151,7 @@ async fn drop_safe_input_that_times_out_keeps_the_session() {
         crate::Request { timeout_ms: Some(1_000), ..b.request("press", json!({ "target": "@e2" })) };
     let error = b.host.call(request, CancellationToken::new()).await.error.unwrap();
     assert_eq!((error.code.name(), error.dispatched), ("TIMEOUT", Dispatched::Unknown), "{error}");
-    // For longer than any press may take.
+    // Longer than any press may take.
     tokio::time::sleep(Duration::from_secs(60)).await;
     b.fake.world().hangs_in = None;
     b.ok("snapshot", json!({})).await;
@@ -160,7 +160,8 @@ async fn drop_safe_input_that_times_out_keeps_the_session() {
 
 #[tokio::test(start_paused = true)]
 async fn timeout_of_an_act_bounds_all_of_it() {
-    // Wherever the device hangs: 1 s, 2 s more, and the grace period.
+    // Wherever the device hangs, the command ends after its timeout, the settle time, 2 s more and
+    // the grace period.
     for (hangs, input, dispatched, ms) in [
         ("locate", json!({ "target": "@e2", "timeout": 1_000 }), Dispatched::No, 3_500),
         ("aim", json!({ "target": "@e2", "timeout": 1_000 }), Dispatched::No, 3_500),

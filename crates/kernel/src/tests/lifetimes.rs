@@ -1,4 +1,4 @@
-//! Sessions that are opened again, or closed, after they lost their app.
+//! Sessions that are opened again, or closed, after they have lost their app.
 
 use super::support::{Bench, agent, text};
 use super::two_agents::two;
@@ -84,7 +84,7 @@ async fn failed_open_leaves_what_a_restore_opens() {
     verify(&ada);
 }
 
-/// A session without its app can be closed too; its turn and its loans end with it.
+/// A session without its app can be closed too; its turn and its loans end with the session.
 #[tokio::test(start_paused = true)]
 async fn session_without_app_can_be_closed() {
     let (ada, bob) = two().await;

@@ -12,7 +12,7 @@ fn log_of(bench: &Bench) -> Arc<SessionAuthority> {
     coordinator.session("mine").expect("an open session")
 }
 
-/// Returns the last command with a name.
+/// Returns the last command with this name.
 fn last(bench: &Bench, verb: &str) -> CommandBegin {
     let records = log_of(bench).records_after(0, usize::MAX).expect("a log");
     let begin = records.iter().rev().find_map(|record| match &record.kind {

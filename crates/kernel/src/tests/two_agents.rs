@@ -174,7 +174,7 @@ async fn app_that_does_not_open_again_in_time_is_given_up() {
     assert_eq!(restored.output.as_ref().expect("JSON")["action"], "restored");
 }
 
-/// The handoff of the former owner is not lost with the turn.
+/// The former owner's handoff is not lost with the turn.
 #[tokio::test(start_paused = true)]
 async fn handoff_of_a_turn_that_was_taken_comes_back() {
     let (ada, bob) = two().await;
@@ -284,7 +284,7 @@ async fn replies_about_the_turn_and_the_agent_have_what_the_next_step_needs() {
     assert_eq!(released.turns.iter().map(|held| held.turn_id).collect::<Vec<_>>(), [None]);
 }
 
-/// An agent gets its unread events whichever request for the turn it makes.
+/// An agent gets its unread events with every kind of request for the turn.
 #[tokio::test(start_paused = true)]
 async fn every_request_for_the_turn_returns_the_unread_events() {
     let (ada, bob) = two().await;

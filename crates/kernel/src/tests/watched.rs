@@ -70,7 +70,8 @@ async fn console_error_outside_of_an_action_is_shown_to_viewers() {
     );
     assert_eq!(frame(&ada).await.console_errors, seen.console_errors);
 
-    // Errors before an action are in no receipt; errors of the action are only in its receipt.
+    // Errors from before an action are in no receipt; errors during the action are only in its
+    // receipt.
     let toner = || Notice::ConsoleError { text: "no toner".into() };
     ada.fake.world().on_input.insert(3, Box::new(move |world| world.notices.push(toner())));
     let pressed = ada.ok("press", json!({ "target": "role=button label=Buy" })).await;

@@ -390,7 +390,7 @@ async fn point_on_empty_screenshot_area_presses_no_new_element() {
     let (code, _) = b.fails("press", json!({ "target": "100,740" })).await;
     assert_eq!(code, "STALE_REF");
     assert!(b.log().is_empty(), "{:?}", b.log());
-    // A client that insists is informed.
+    // A client that forces the press is warned.
     let r = b.ok("press", json!({ "target": "100,740", "force": true })).await;
     assert!(
         r.warning.as_deref().unwrap_or_default().contains("picture p1 shows nothing to act on at 100,740"),

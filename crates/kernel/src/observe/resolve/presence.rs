@@ -101,7 +101,8 @@ async fn ref_presence_now(cx: &mut Cx, target: RefTarget) -> Result<Presence> {
         let same = |node: NodeId| records.judge(&meaning, node).is_same();
         let node = match has_identity {
             true => handle.and_then(|handle| tree.find_address(handle)).map(|node| node.id()),
-            // An app that does not identify its elements: any element with the same meaning.
+            // If the app does not identify its elements, any element with the same meaning is an
+            // answer.
             false => like(&tree, &meaning).find(|node| same(*node)),
         };
         node.map(|node| (node, same(node)))
