@@ -115,8 +115,8 @@ fn group_words(entry: &'static Entry, key: GroupKey) -> String {
     format!("choose with `{}`: {}", key.name, words.join(", "))
 }
 
-/// Accepts `{"url": "/orders"}` and `{"stable": true}`: the word of a command, with its first
-/// argument or without one.
+/// Accepts `{"url": "/orders"}` and `{"stable": true}`: the word for a command, with the first
+/// argument of the command or without one.
 fn accept_word_as_name(entry: &Entry, word: &str, args: &mut Map<String, Value>) {
     if has_field(entry, word) {
         return;

@@ -218,7 +218,7 @@ fn parse_line(args: &mut Map<String, Value>, client_commands: ClientCommands) ->
     if words.first().is_some_and(|word| word == "stickpin") {
         words.remove(0);
     }
-    // Help is about the registry and not a command in it.
+    // Help describes the registry and is not a command in it.
     if words.first().is_none_or(|word| matches!(word.as_str(), "help" | "-h" | "--help")) {
         return help_text(&words.get(1..).unwrap_or_default().join(" "), client_commands).map(ToolCall::Text);
     }

@@ -61,7 +61,7 @@ impl Folders {
     ///
     /// # Errors
     /// Returns the errors of [`Caller::resolve_path`] for the first path that cannot be used:
-    /// `POLICY_DENIED` for one outside the folders.
+    /// `POLICY_DENIED` for a path outside the folders.
     pub(crate) fn check(
         &self,
         entry: &CommandDefinition,

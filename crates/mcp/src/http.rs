@@ -43,7 +43,7 @@ const PATH: &str = "/mcp";
 /// Where and for whom to listen.
 #[derive(Debug, Clone)]
 pub struct HttpOptions {
-    /// Address and port; port 0 selects a free one.
+    /// Address and port; port 0 selects a free port.
     pub address: String,
     /// The token that every request must carry: `Authorization: Bearer TOKEN`. Generated if `None`.
     pub token: Option<String>,
@@ -186,7 +186,7 @@ pub(crate) fn service<S: ServerHandler>(
     allowed.extend(hosts.iter().cloned());
     let config = StreamableHttpServerConfig::default()
         .with_allowed_hosts(allowed)
-        // No browser page may be a client, in particular not a driven one.
+        // No browser page may be a client, least of all a page that is being driven.
         .enforce_origin_validation()
         .with_max_request_body_bytes(MAX_BODY);
     let mut sessions = LocalSessionManager::default();

@@ -43,7 +43,7 @@ pub use stdio::serve_stdio;
 use stickpin_kernel::{Error, Result};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// Listens for the signals that end this process. The future completes with the first one.
+/// Listens for the signals that end this process. The future completes at the first signal.
 fn end_signal() -> Result<impl Future<Output = ()>> {
     let failed = |e| Error::io(format!("cannot wait for signals: {e}"));
     let mut terminate = signal(SignalKind::terminate()).map_err(failed)?;

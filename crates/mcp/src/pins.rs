@@ -3,7 +3,8 @@
 //!
 //! Pure. The server passes every response through here before its client sees it, and every target
 //! before it is sent. The client neither reads nor types a pin. **Invariant:** a ref is never
-//! forwarded with a pin newer than the last time that it was issued or renewed *to this client*.
+//! forwarded with a pin newer than the generation at which it was last issued or renewed *for this
+//! client*.
 
 use std::collections::{HashMap, HashSet};
 use std::path::{Path, PathBuf};
@@ -28,7 +29,7 @@ pub struct Pins {
 struct Scope {
     lifetime: String,
     pins: HashMap<u32, Pin>,
-    /// The newest generation that this client read in full, or that renewed all its refs.
+    /// The newest generation that this client read in full, or at which all its refs were renewed.
     since: Option<u64>,
     last_used: u64,
 }
@@ -158,7 +159,7 @@ impl Scope {
 fn steps(response: &Response) -> Vec<Response> {
     let steps = response.output.as_ref().and_then(|output| output["steps"].as_array());
     let parse_step = |step: &serde_json::Value| serde_json::from_value(step.clone()).ok();
-    // Only a response deserializes as one; `steps` in other outputs do not.
+    // Only a response deserializes as a response; the `steps` of other outputs do not.
     steps.into_iter().flatten().filter_map(parse_step).collect()
 }
 

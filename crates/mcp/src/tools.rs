@@ -240,7 +240,8 @@ fn title(entry: &CommandDefinition) -> String {
     name[..1].to_uppercase() + &name[1..]
 }
 
-/// Returns the other commands of the group whose default this command is, with their second words.
+/// Returns the other commands of the group of which this command is the default, with their second
+/// words.
 pub(crate) fn members(entry: &Entry) -> impl Iterator<Item = (&'static str, &'static Entry)> {
     let group = entry.spec.name;
     COMMANDS.iter().filter_map(move |e| {
