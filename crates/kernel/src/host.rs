@@ -33,7 +33,7 @@ use tokio_util::sync::CancellationToken;
 /// holds the profile, sockets and home of the lifetime.
 pub const LIVE: &str = "live";
 
-/// The maximum number of remembered endings. From an ending, the next command learns why its
+/// The maximum number of remembered endings. An ending gives the next command the reason why its
 /// session is gone.
 const MAX_ENDINGS: usize = 64;
 

@@ -111,8 +111,8 @@ pub(crate) fn resolve_changed_ref(cx: &mut Cx, target: RefTarget) -> Result<Reso
     }
 }
 
-/// Judges what the client had seen of several targets, before this command captures for the first
-/// of them.
+/// Judges what the client had seen of several targets, before this command captures the app for the
+/// first of them.
 ///
 /// # Errors
 /// Returns `SESSION_NOT_FOUND` when nothing is open. An unusable ref fails only when it is used.

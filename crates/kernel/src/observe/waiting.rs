@@ -118,7 +118,7 @@ pub(crate) async fn wait_for_change(cx: &mut Cx, at_most: Duration) -> Result<()
     cx.check()
 }
 
-/// Lets commands that wait for the session run first.
+/// Lets commands that are waiting for the session run first.
 ///
 /// # Errors
 /// Returns the errors of waiting for the session again.
