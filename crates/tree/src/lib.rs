@@ -21,7 +21,7 @@
 //! assert_eq!(stickpin_tree::line(tree.node(found[0]), None, None), r#"button "Save""#);
 //! ```
 //!
-//! Invariant: this crate knows no session, ref table, device, clock or file.
+//! Invariant: this crate knows nothing about sessions, ref tables, devices, clocks or files.
 
 mod diff;
 #[cfg(test)]

@@ -17,10 +17,10 @@ use crate::{NodeId, Tree};
 pub use pairs::pairs;
 use plan::DiffLine;
 
-/// The queries that a diff makes to its caller.
+/// The callbacks through which a diff queries its caller.
 pub struct DiffQueries<'a> {
-    /// Whether a ref of this node of the *old* tree was issued. If so, only the caller's pairs say
-    /// where the node went.
+    /// Whether a ref to this node of the *old* tree was issued. If so, only the caller's pairs
+    /// determine where the node went.
     pub issued: &'a dyn Fn(NodeId) -> bool,
     /// Whether the ref of the old node differs from that of the paired node of the *new* tree (old,
     /// new): the element looks the same to a reader but now has another number.

@@ -1,9 +1,9 @@
 //! Pairs the nodes of two trees that a diff shows as one.
 //!
-//! Nodes are paired by handle first. Where handles do not help (a re-render, a device without
-//! identity), the children of two paired nodes are paired by their text. Equal subtrees are paired
-//! first, then equal elements, then wrappers of one kind. The pairs decide whether a diff shows a
-//! change or a removal and an addition. Refs never depend on them.
+//! Nodes are paired by handle first. If handles do not help (after a re-render, or on a device
+//! without identity), the children of two paired nodes are paired by their text. Equal subtrees are
+//! paired first, then equal elements, then wrappers of one kind. The pairs decide whether a diff
+//! shows a change or a removal and an addition. Refs never depend on them.
 
 use crate::model::pairing::pair_equal;
 use crate::{IdentityGrade, NodeId, NodeRef, Role, Tree};
@@ -67,7 +67,7 @@ impl Pairing {
         let named = |n: NodeRef<'t>| (!n.name().is_empty()).then(|| (n.role(), n.tag(), n.name()));
         pair_equal(&mut left, &mut right, (named, named), |a, b| self.pair_nodes(a.id(), b.id()));
         let loose = new.tree().grade() == IdentityGrade::None;
-        // A text or control with another name is a different one, unless the device has no
+        // A text or control with another name is a different element, unless the device has no
         // identity.
         let wrapper = |n: NodeRef<'t>| {
             let is_wrapper = n.name().is_empty() && n.role() != Role::Text;

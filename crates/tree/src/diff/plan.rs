@@ -15,7 +15,7 @@ const MAX_RUN: usize = 30;
 const KEPT_ADDED: usize = 25;
 /// The maximum number of lines printed for a cut run of removed siblings.
 const KEPT_REMOVED: usize = 5;
-/// The bytes reserved for the line that says what was omitted.
+/// The bytes reserved for the line that states what was omitted.
 const CUT_NOTE_BYTES: usize = 120;
 
 /// One line without its refs.
@@ -47,7 +47,7 @@ pub(super) enum DiffLine {
         count: usize,
         role: Role,
     },
-    /// The whole old document, when nothing of it is left.
+    /// The whole old document, if nothing of it is left.
     AllRemoved {
         count: usize,
     },
@@ -193,8 +193,8 @@ struct Writer<'d, 't> {
 }
 
 impl Writer<'_, '_> {
-    /// Adds a line if there is room. After the first line without room, no line is added: a diff
-    /// with holes would mislead.
+    /// Adds a line if there is room. After the first line that does not fit, no line is added: a
+    /// diff with holes would mislead.
     fn push(&mut self, line: DiffLine) {
         let bytes = match &line {
             DiffLine::Added { text, depth, .. } => text.len() + 2 * depth,
@@ -207,7 +207,7 @@ impl Writer<'_, '_> {
     }
 
     /// Adds a run of similar removed lines. A few lines suffice, and the diff still counts as
-    /// complete, because the caller lists every ended ref among them.
+    /// complete, because the caller lists the ended ref of every removed line.
     fn write_removed_run(&mut self, run: &[(usize, usize)]) {
         let printed = if run.len() > MAX_RUN && !self.all { KEPT_REMOVED } else { run.len() };
         for &(_, at) in &run[..printed] {
@@ -342,8 +342,8 @@ impl Diff<'_> {
         self.lines.iter().filter_map(needs).collect()
     }
 
-    /// Returns the header, such as `changes since s482913`. The last line of a cut diff says what
-    /// it omits.
+    /// Returns the header, such as `changes since s482913`. The last line of a cut diff states what
+    /// is omitted.
     #[must_use]
     pub fn header(&self, base: Generation) -> String {
         format!("changes since {base}")

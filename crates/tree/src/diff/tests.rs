@@ -35,8 +35,8 @@ fn golden_files() {
             ..View::default()
         };
         let issued = command.contains("issued");
-        // As a session pairs the documents of two pages: by their text, where handles are of no
-        // use.
+        // As a session pairs the documents of two pages: by their text, because handles do not
+        // help.
         let alike =
             || old.nodes().zip(new.nodes()).filter(|(a, b)| a.name() == b.name() && a.role() == b.role());
         let pairs = match command.contains("paired") {

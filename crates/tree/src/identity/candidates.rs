@@ -1,4 +1,4 @@
-//! Finds candidates for an issued element: nodes of its role and name, indexed by possible
+//! Finds candidates for an issued element: nodes with its role and name, indexed by possible
 //! evidence.
 
 use std::rc::Rc;
@@ -19,14 +19,14 @@ const MAX_UNINDEXED: usize = 4;
 /// Nodes by role and name. A node is listed under its full name and under its name without counts.
 pub(crate) type NodesByName = HashMap<(Role, Fingerprint), Vec<NodeId>>;
 
-/// Nodes of one role and name, by similarity key.
+/// Nodes with the same role and name, by similarity key.
 #[derive(Debug, Default)]
 pub(crate) struct SimilarNodes {
     all: Vec<NodeId>,
     by_similarity_key: HashMap<Fingerprint, Vec<NodeId>>,
 }
 
-/// Returns nodes that could have a meaning: nodes of its role and name. If there are many and its
+/// Returns nodes that could have a meaning: nodes with its role and name. If there are many and its
 /// evidence is indexed, returns only those that share some of the evidence, and those in the row
 /// that the meaning names, if the row identifies the element and still exists.
 pub(crate) fn candidates(records: &Records<'_>, last: &MeaningData) -> Vec<NodeId> {
@@ -89,7 +89,7 @@ pub(crate) fn similar_nodes_inside(
     found
 }
 
-/// Returns the nodes of a role and name, in document order.
+/// Returns the nodes with a role and name, in document order.
 fn nodes_named<'r>(records: &'r Records<'_>, role: Role, name: Fingerprint) -> &'r [NodeId] {
     nodes_by_name(records).get(&(role, name)).map_or(&[], Vec::as_slice)
 }

@@ -89,7 +89,7 @@ pub fn reappeared_with_list(old: &Records<'_>, old_node: NodeId, new: &Records<'
 const MIN_RERENDERED_ROWS: usize = 3;
 
 /// Returns whether several rows of a list, including the element's, have new nodes, and each has
-/// exactly the text of one gone row. Other rows may have kept their nodes, as in a partly
+/// exactly the text of one row that is gone. Other rows may have kept their nodes, as in a partly
 /// re-rendered table that was sorted or filtered. Nobody deletes several records and creates as
 /// many equal ones; for a single row, that cannot be ruled out.
 fn several_rows_rerendered(old: &Records<'_>, at: RowAt<'_>, new: &Records<'_>, node: NodeId) -> bool {
@@ -103,8 +103,8 @@ fn several_rows_rerendered(old: &Records<'_>, at: RowAt<'_>, new: &Records<'_>, 
     pairs.len() >= MIN_RERENDERED_ROWS && pairs.get(&at.id) == Some(&now.id)
 }
 
-/// Returns the gone rows of a list, each with the one new row that has the same text. No other row,
-/// then or now, may have that text.
+/// Returns the rows of a list that are gone, each with the one new row that has the same text. No
+/// other row, then or now, may have that text.
 fn find_rerendered_rows(
     old: &Records<'_>,
     at: RowAt<'_>,

@@ -4,10 +4,10 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 
 use crate::identity::step_count;
 
-/// A 64-bit fingerprint of a text and its kind, equal in every tree. A text has different
-/// fingerprints as a control's name and as text of a row.
+/// A 64-bit fingerprint of a text and its kind, equal in every tree. The same text has different
+/// fingerprints as the name of a control and as the text of a row.
 ///
-/// Two texts of an app collide with a probability of about 5e-20. An app that forges a collision
+/// Two texts in an app collide with a probability of about 5e-20. An app that forges a collision
 /// could just as well show the same text twice.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub(crate) struct Fingerprint(u64);

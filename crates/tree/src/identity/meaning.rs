@@ -99,9 +99,9 @@ impl Meaning {
         Self(Arc::new(inner))
     }
 
-    /// Returns the nodes that the record refers to, as far as they exist: row, heading, section,
-    /// the opener from the time of issue, groups. A device that locates the element should report
-    /// these too.
+    /// Returns the nodes that the record refers to, if they exist: row, heading, section, the
+    /// opener from the time of issue, groups. A device that locates the element should report these
+    /// too.
     #[must_use]
     pub fn context_handles(&self) -> Vec<Handle> {
         self.0.record.nodes().collect()

@@ -1,15 +1,15 @@
 //! Identifies an element among similar ones, and checks whether it is still the element that was
 //! issued.
 //!
-//! "Delete" of mail 1 and "Delete" of mail 11 have the same node, role and name in a list that
+//! The "Delete" buttons of mail 1 and mail 11 have the same node, role and name in a list that
 //! recycles its rows. The *record* distinguishes them: the key, text, numbers or position of the
 //! row, the heading above, or the opener of the menu. [`Records`] reads the record from a tree,
 //! [`Meaning`] keeps it, and [`Records::judge`] decides whether a node of a later tree is still the
 //! issued element. [`content_match`] finds the node that replaced one that is gone.
 //!
 //! Two values are compared. A `Record` is the evidence from the time of issue, kept without the
-//! tree. An `ElementSurroundings` is what surrounds an element of a later tree, as far as the
-//! record compares it. `Record::differences` is the one function that compares them, for elements
+//! tree. An `ElementSurroundings` contains those surroundings of an element of a later tree that
+//! the record compares. `Record::differences` is the one function that compares them, for elements
 //! and for openers of popups alike. Both values are built from `rows`, `surroundings` and
 //! `evidence`, which selects the strongest evidence available. [`context`] answers another
 //! question: whether the surroundings that the client has seen have changed.

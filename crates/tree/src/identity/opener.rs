@@ -50,7 +50,7 @@ impl Openers {
     /// itself in a popup) keeps the last one: what a menu item opens belongs to the opener of the
     /// menu.
     ///
-    /// An open popup whose opener was similar to this element ("More" of another row) belongs to
+    /// An open popup whose opener was similar to this element ("More" in another row) belongs to
     /// this element from now on. Between two captures, the popup may have closed and opened again
     /// unnoticed.
     pub fn note_act(&mut self, opener: Option<Opener>) {

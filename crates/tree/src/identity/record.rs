@@ -1,9 +1,9 @@
 //! The surroundings of an element, then and now, and the one function that compares them.
 //!
 //! A [`Record`] is the evidence from the time of issue, kept without the tree. An
-//! [`ElementSurroundings`] is what surrounds an element now, as far as a record compares it. The
-//! opener of a popup is compared like the elements in it. Its context is kept, because the tree in
-//! which it was pressed is gone by then.
+//! [`ElementSurroundings`] contains those current surroundings of an element that a record
+//! compares. The opener of a popup is compared like the elements in the popup. The opener's context
+//! is kept, because the tree in which the opener was pressed is gone by the time of the comparison.
 
 use std::ops::Range;
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub(crate) struct Record {
     /// ref.
     pub(crate) heading_above: Option<Title>,
     pub(crate) section: Option<Section>,
-    /// The titles between the element and its heading, as far as they identify it.
+    /// The titles between the element and its heading, but only if they identify the element.
     pub(crate) group_titles: Box<[Title]>,
     pub(crate) popup_text: Option<PopupText>,
     pub(crate) opener: Option<Opener>,
@@ -58,8 +58,8 @@ pub(crate) struct ElementSurroundings {
     pub(crate) above: Option<Fingerprint>,
     /// All titles around the element.
     pub(crate) titles: Box<[Title]>,
-    /// The current text of the section from the time of issue; if that is gone, of the current
-    /// section.
+    /// The current text of the section from the time of issue; if that section is gone, the text of
+    /// the current section.
     pub(crate) section: Option<Arc<[Fingerprint]>>,
     pub(crate) popup_text: Option<PopupText>,
     pub(crate) opener: Option<Opener>,

@@ -1,4 +1,4 @@
-//! Rows that are parts of one thing: button bars, rows of labeled fields, lines without words.
+//! Rows that are parts of one thing: button bars, rows of labelled fields, lines without words.
 //!
 //! Such rows differ in control names, field labels, numbers and positions, which are the same for
 //! every record that an app shows in them: `Edit, Delete` and `Print, Mail` below `Invoice 1041`,
@@ -82,7 +82,7 @@ impl<'t> ElementReader<'_, 't> {
         controls - usize::from(row.is(States::ACTIONABLE)) <= 1
     }
 
-    /// Returns whether no other row has an element of the same role and name.
+    /// Returns whether no other row has an element with the same role and name.
     pub(crate) fn has_own_name(&self) -> bool {
         let own = |at: RowAt<'_>| at.container.is_own_name(at.index, self.element);
         !self.element.name().is_empty() && self.row.is_some_and(own)

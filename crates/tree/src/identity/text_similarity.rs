@@ -24,7 +24,7 @@ pub(crate) struct TextCounts {
 /// Cached counts of the text that a newer part keeps of an older one.
 pub(crate) type KeptCounts = Memo<(RecordsId, NodeId, NodeId), u32>;
 
-/// A part of a tree, without one element in it.
+/// A part of a tree, excluding one element in it.
 pub(crate) type PageArea<'a, 't> = (&'a Records<'t>, NodeRef<'t>, Option<NodeRef<'t>>);
 
 /// Returns whether the part `now` keeps more than half of the text of the part `then`. `None` if

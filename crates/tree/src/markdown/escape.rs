@@ -1,4 +1,4 @@
-//! Escapes text of an app so that it stays text in Markdown. The text cannot form headings, links,
+//! Escapes an app's text so that it stays text in Markdown. The text cannot form headings, links,
 //! tables, code or HTML, nor imitate the lines of this module. Follows CommonMark 0.31, 2.4
 //! "Backslash escapes", and the GFM extensions.
 
@@ -19,7 +19,7 @@ pub(super) fn escape_text(said: &str) -> String {
             '\\' | '`' | '*' | '[' | ']' | '|' => true,
             '_' => !(before.is_alphanumeric() && next.is_some_and(char::is_alphanumeric)),
             '~' => before == '~' || next == Some('~'),
-            // Also at the end, because another text may follow.
+            // Escape it at the end as well, because another text may follow.
             '<' => next.is_none_or(|n| n.is_ascii_alphabetic() || matches!(n, '/' | '!' | '?')),
             '&' => is_entity(rest.as_str()),
             _ => false,

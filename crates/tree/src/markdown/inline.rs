@@ -200,7 +200,7 @@ pub(super) fn is_control(node: NodeRef<'_>) -> bool {
     role.is_input() || node.name().chars().nth(crate::MAX_CHARS).is_none()
 }
 
-/// Writes a control as a snapshot does: `[textbox "Email" value="a@b.c"]`. Text of an app never
+/// Writes a control as a snapshot does: `[textbox "Email" value="a@b.c"]`. An app's text never
 /// begins with an unescaped bracket.
 pub(super) fn control(node: NodeRef<'_>) -> String {
     let mut label = String::new();

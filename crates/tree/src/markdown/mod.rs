@@ -1,7 +1,7 @@
 //! Renders a tree as Markdown for reading: CommonMark 0.31 with the tables of GFM 0.29.
 //!
 //! Links are numbered in page order and listed once at the end. Controls are in brackets, in the
-//! words of a snapshot. A tree contains no secrets. Text of the app is escaped and stays text:
+//! words of a snapshot. A tree contains no secrets. The app's text is escaped and stays text:
 //! headings, lists, tables, the list of links, and notes in brackets (`[… 3 more lines`) are always
 //! written by this module. A link text may begin with `…`, but a link number follows its bracket.
 
@@ -68,7 +68,7 @@ pub struct Excerpt {
 /// The maximum number of headings that an error lists.
 const MAX_LISTED_HEADINGS: usize = 5;
 
-/// The minimum space, in bytes, for which the beginning of a line that does not fit is shown.
+/// The minimum space, in bytes, in which the beginning of a line that does not fit is shown.
 const MIN_BEGINNING_BYTES: usize = 200;
 
 impl MarkdownLine {
@@ -120,7 +120,7 @@ impl Markdown {
     /// headings that contain it.
     ///
     /// # Errors
-    /// Returns an error when no heading matches, or more than one.
+    /// Returns an error if no heading matches or several do.
     pub fn section(&self, text: &str) -> Result<Range<usize>, SectionError> {
         let wanted = normalize_text(text);
         let named = |test: &dyn Fn(&str) -> bool| -> Vec<usize> {
@@ -157,7 +157,7 @@ impl Markdown {
     }
 
     /// Renders a range of lines with the list of their links in at most `max_bytes` bytes. A note
-    /// states what was omitted; if no line fits, it remains even if it is longer.
+    /// states what was omitted; if no line fits, the note remains even if it exceeds the limit.
     #[must_use]
     pub fn text(&self, lines: Range<usize>, max_bytes: usize) -> Excerpt {
         let rows = trim_blank(&self.rows[lines]);
@@ -190,7 +190,7 @@ impl Markdown {
     }
 
     /// Renders the headings of a range of lines in at most `max_bytes` bytes. A note states how
-    /// many were omitted; if no heading fits, it remains even if it is longer.
+    /// many were omitted; if no heading fits, the note remains even if it exceeds the limit.
     #[must_use]
     pub fn outline(&self, lines: Range<usize>, max_bytes: usize) -> Excerpt {
         let headings: Vec<&Heading> = self.headings(lines).collect();

@@ -8,7 +8,7 @@ use crate::{Attr, NodeRef, Role};
 /// The maximum number of columns that are written.
 const MAX_COLUMNS: usize = 100;
 
-/// The maximum length of a cell that is repeated in each of the rows that it spans, in bytes.
+/// The maximum length, in bytes, of a cell that is repeated in each of the rows that it spans.
 const MAX_REPEATED_CELL: usize = 100;
 
 /// A cell of a table.
@@ -147,8 +147,9 @@ fn cells_of(row: NodeRef<'_>) -> Vec<NodeRef<'_>> {
     cells
 }
 
-/// Returns whether a table is for layout: it has no cells, or it is a `table` with neither headers
-/// nor a name that has a single row, one cell per row, or content that data cells do not have.
+/// Returns whether a table is for layout: it has no cells, or it is a `table` that has neither
+/// headers nor a name, and that has a single row, one cell per row, or content that data cells do
+/// not have.
 fn is_layout(table: NodeRef<'_>, rows: &[NodeRef<'_>]) -> bool {
     let cells: Vec<_> = rows.iter().flat_map(|r| cells_of(*r)).collect();
     let has_header = cells.iter().any(|c| matches!(c.role(), Role::ColumnHeader | Role::RowHeader));

@@ -1,4 +1,4 @@
-//! Quotes and escapes the text of an app. All output of such text goes through these functions.
+//! Quotes and escapes an app's text. All output of such text goes through these functions.
 //!
 //! All text from an app is untrusted. Characters that could move a cursor, color a line, reorder or
 //! hide text, or start a new line are written as escapes. The selector grammar reads the same

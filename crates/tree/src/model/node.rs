@@ -30,7 +30,7 @@ pub struct Handle {
     pub id: u64,
 }
 
-/// The promise of a device about its handles.
+/// A device's promise about its handles.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum IdentityGrade {
@@ -103,7 +103,7 @@ impl Rect {
     }
 
     /// Returns whether two rectangles overlap; touching edges do not count. A rectangle without
-    /// area overlaps any rectangle that has it in its interior.
+    /// area overlaps any rectangle whose interior contains it.
     #[must_use]
     pub fn overlaps(self, other: Self) -> bool {
         self.x < other.x + other.width
@@ -132,7 +132,7 @@ impl Rect {
 }
 
 /// Attributes that few nodes have. Ids, test ids and data keys are *record keys* on a row; on other
-/// elements, they serve selectors, and ids also references such as [`Attr::Controls`].
+/// elements, selectors use them, and references such as [`Attr::Controls`] use ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[repr(u8)]
@@ -172,7 +172,7 @@ pub enum Attr {
     Description,
     /// `aria-current`, unless it is false.
     Current,
-    /// The kind of a live region: `polite` or `assertive`, also if only its role implies it.
+    /// The kind of a live region: `polite` or `assertive`, even if only its role implies it.
     Live,
     /// `aria-valuetext`, or the unit in which a value is shown.
     ValueText,
@@ -187,7 +187,7 @@ pub enum Attr {
     /// The number of rows that a cell spans, if more than one.
     RowSpan,
     /// The source of a picture: path and query, or a fingerprint of a picture embedded in its URL.
-    /// A long source is cut and ends with a fingerprint of the whole.
+    /// A long source is cut and ends with a fingerprint of the whole source.
     Source,
     /// A fingerprint of the values and labels of a native list's options, if a value differs from
     /// its label.

@@ -66,7 +66,7 @@ impl<'t> Draft<'t> {
         self.start > 0 && node.id().index() == self.start
     }
 
-    /// Returns the number of a toolbar's buttons that the view leaves out.
+    /// Returns how many of a toolbar's buttons the view leaves out.
     pub(crate) fn folded(&self, node: NodeRef<'_>) -> usize {
         self.folded.get(&node.id()).copied().unwrap_or(0)
     }

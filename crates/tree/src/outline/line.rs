@@ -166,7 +166,7 @@ fn value(node: NodeRef<'_>, label: &str, style: Style) -> Option<String> {
     if !shown.is_empty() && (shown != label || node.role().is_input()) {
         return Some(format!("{}={}", if style == Style::Compact { "" } else { "value" }, quote(shown)));
     }
-    // The placeholder describes what to type, and is often the only description of an unlabeled
+    // The placeholder describes what to type, and is often the only description of an unlabelled
     // field.
     let placeholder = node.attr(Attr::Placeholder)?;
     (placeholder != label && (style != Style::Compact || label.is_empty()))

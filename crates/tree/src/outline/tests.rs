@@ -63,7 +63,7 @@ fn golden_files() {
     });
 }
 
-/// Returns a page of rows with a link, a button and a labeled input, as in the comparison with
+/// Returns a page of rows with a link, a button and a labelled input, as in the comparison with
 /// other tools.
 fn rows(count: usize, button: &dyn Fn(usize) -> String) -> Tree {
     use std::fmt::Write as _;

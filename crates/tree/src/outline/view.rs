@@ -21,7 +21,8 @@ pub struct View {
     /// The size limit of the text in bytes, header included, unless `all` is set. Notes about what
     /// was omitted may exceed a small limit.
     pub max_bytes: usize,
-    /// The number of digits that a ref may have: the limit is applied before the numbers are known.
+    /// The number of digits to reserve for a ref, because the limit is applied before the numbers
+    /// are known.
     pub ref_digits: usize,
 }
 
@@ -39,7 +40,7 @@ impl Default for View {
     }
 }
 
-/// The queries that a plan makes to its caller.
+/// The callbacks through which a plan queries its caller.
 pub struct OutlineQueries<'a> {
     /// Whether a ref to this node was issued and still holds; its row must then not be cut.
     pub has_live_ref: &'a dyn Fn(NodeId) -> bool,

@@ -83,7 +83,7 @@ impl Alternative {
             .collect();
         match self.nth {
             None => found,
-            // Count as a person does: a button and the icon in it are one.
+            // Count as a person does: a button and the icon in it are one element.
             Some(nth) => reduce(tree, &found).get(nth.get() as usize - 1).copied().into_iter().collect(),
         }
     }

@@ -110,7 +110,7 @@ fn text_candidates(element: NodeRef<'_>, records: &Records<'_>) -> Vec<Vec<Term>
     candidates
 }
 
-/// Returns the term `in(…)` for an ancestor if it has an id, a role and a name of its own, or the
+/// Returns the term `in(…)` for an ancestor if it has an id, both a role and its own name, or the
 /// role of a landmark or dialog.
 fn container(node: NodeRef<'_>) -> Option<Term> {
     if let Some(id) = ids(node).next() {

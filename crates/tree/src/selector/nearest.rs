@@ -15,8 +15,8 @@ const MAX_COMPARED_NAMES: usize = 1_000;
 /// selector. The best come first; equally good ones are in document order.
 ///
 /// A requested role raises the similarity, and so, slightly, does being actionable. Of nested
-/// elements, only the best is returned. Returns none when the selector names no text or nothing is
-/// similar.
+/// elements, only the best is returned. Returns nothing if the selector names no text or if nothing
+/// is similar.
 #[must_use]
 pub fn nearest(tree: &Tree, selector: &Selector, limit: usize) -> Vec<NodeId> {
     let wanted: Vec<String> = selector.texts().map(normalize_name).filter(|t| !t.is_empty()).collect();

@@ -108,8 +108,8 @@ fn numbers(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns the text between a number and the previous one. After the last number: the rest of the
-/// text.
+/// Returns the text between a number and the previous one. After the last number, returns the rest
+/// of the text.
 fn text_before_number<'t>(text: &'t str, numbers: &[Range<usize>], nth: usize) -> &'t str {
     let from = nth.checked_sub(1).map_or(0, |last| numbers[last].end);
     &text[from..numbers.get(nth).map_or(text.len(), |number| number.start)]

@@ -12,8 +12,8 @@ use crate::Handle;
 pub enum FactKind {
     /// A text leaf.
     Text,
-    /// An accessible name that does not come from the element's own text: of an image, a field, a
-    /// labeled group.
+    /// An accessible name that does not come from the element's own text, such as the name of an
+    /// image, a field or a labelled group.
     Name,
     /// The value of a field.
     Value,
@@ -238,7 +238,7 @@ impl ElementContent {
     }
 
     /// Returns whether a fact is part of the element's name. A description, picture or option list
-    /// instead says what the element belongs to.
+    /// instead indicates what the element belongs to.
     pub(super) fn is_name(&self, fact: &Fact) -> bool {
         match fact.kind {
             FactKind::Text => self.ids.contains(&fact.parent),

@@ -110,7 +110,7 @@ impl ContextMap {
         }
     }
 
-    /// Drops the segments that were added first, down to `max`.
+    /// Drops the segments that were added first, until at most `max` remain.
     pub fn truncate_front(&mut self, max: usize) {
         let surplus = self.segments.len().saturating_sub(max);
         if surplus > 0 {

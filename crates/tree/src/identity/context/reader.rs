@@ -30,7 +30,7 @@ pub struct ContextReader<'r, 't> {
 }
 
 impl<'r, 't> ContextReader<'r, 't> {
-    /// Creates a reader of these records' tree.
+    /// Creates a reader for the tree of these records.
     #[must_use]
     pub fn new(records: &'r Records<'t>) -> Self {
         Self::with_segments(records, is_segment_root)
@@ -134,8 +134,8 @@ impl<'r, 't> ContextReader<'r, 't> {
         seen.replace(new.into_iter().map(|segment| Arc::new(self.read(segment))));
     }
 
-    /// Returns the nodes outside an element that have facts in its context, nearest first, at most
-    /// `max`. A device guards their content until the input has arrived.
+    /// Returns up to `max` nodes outside an element that have facts in its context, nearest first.
+    /// A device guards their content until the input has arrived.
     #[must_use]
     pub fn context_nodes(&self, element: NodeId, max: usize) -> Vec<NodeId> {
         let tree = self.records.tree();
@@ -238,7 +238,7 @@ impl<'r, 't> ContextReader<'r, 't> {
                     note_selected(&mut selected, list_of(node), node);
                 }
                 if node.is(States::EDIT_HOST) {
-                    // Text that a person writes is one value, not text of the app.
+                    // Text that a person writes is one value, not text from the app.
                     found(node, FactKind::Value, &node_text(node));
                     next = node.subtree_end();
                     continue;
@@ -272,7 +272,7 @@ impl<'r, 't> ContextReader<'r, 't> {
 
     /// Records the selection in a segment that is inside another one: the row itself, with its
     /// text, if something in it is selected; the selected items of a list box; nothing in other
-    /// popups, in messages and in complementary sections.
+    /// popups, in messages or in complementary sections.
     fn selection_in(&self, row: NodeRef<'t>, selected: &mut BTreeMap<NodeId, String>) {
         let from = self.selected_nodes.partition_point(|&n| n < row.id());
         let selected_nodes = self.selected_nodes[from..].iter().take_while(|&&n| n < row.subtree_end());

@@ -84,7 +84,7 @@ fn rerendered_patterns(
     if removed.is_empty() || removed.len() > MAX_RERENDERED {
         return Vec::new();
     }
-    // The nearest ancestor of a text that both trees have.
+    // The nearest ancestor of a text that exists in both trees.
     let below = |text: NodeRef<'_>, other: &HashMap<Handle, NodeId>| {
         text.ancestors().filter_map(NodeRef::handle).find(|h| other.contains_key(h))
     };

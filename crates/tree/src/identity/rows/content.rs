@@ -168,7 +168,7 @@ impl Container {
         })
     }
 
-    /// Returns whether no other row has an element of this role and name.
+    /// Returns whether no other row has an element with this role and name.
     pub(crate) fn is_own_name(&self, row: usize, element: NodeRef<'_>) -> bool {
         let tree = element.tree();
         let names = self.names.get_or_init(|| {

@@ -175,8 +175,8 @@ impl Structure {
         self.controls(node.tree()).within(node)
     }
 
-    /// Returns whether a plain node or card contains controls or headings and has a sibling with
-    /// the same tag, role, class and sequence of them.
+    /// Returns whether a plain node or card contains controls or headings, and has a sibling with
+    /// the same tag, role and class and the same sequence of controls and headings.
     fn repeats(&self, node: NodeRef<'_>) -> bool {
         let Some(parent) = node.parent().filter(|_| is_plain(node) || self.is_card(node)) else {
             return false;

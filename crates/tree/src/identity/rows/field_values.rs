@@ -1,4 +1,4 @@
-//! Detects from their field values that rows moved, if nothing else distinguishes the rows.
+//! Detects from field values that rows moved, if nothing else distinguishes the rows.
 
 use std::sync::Arc;
 

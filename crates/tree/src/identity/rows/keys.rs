@@ -66,7 +66,7 @@ fn key_value(row: NodeRef<'_>, attr: Attr) -> Option<&str> {
 }
 
 /// Returns whether all values present differ by as much as their row positions. For a single value,
-/// whether it could be its position.
+/// returns whether the value could be the position of its row.
 fn follow_row_positions(values: &[Option<&str>]) -> bool {
     let mut offset = None;
     let mut present = 0;

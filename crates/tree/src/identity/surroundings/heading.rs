@@ -141,7 +141,7 @@ pub(crate) fn region_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
     })
 }
 
-/// Returns the name of a region without counts. For a window, also without the unsaved mark.
+/// Returns the name of a region without counts and, for a window, without the unsaved mark.
 pub(crate) fn region_name(region: NodeRef<'_>) -> String {
     match region.role() {
         Role::Window => stable_title(region.name()),

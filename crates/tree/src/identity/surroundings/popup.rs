@@ -44,9 +44,9 @@ pub(crate) struct PopupText {
 }
 
 impl PopupText {
-    /// Returns whether the text is still the same: all of it without fields, more than half with
-    /// fields. True if there was no text. A button bar in a dialog with a progress bar serves the
-    /// operation, whatever the text says.
+    /// Returns whether the text is still the same: all of it if there are no fields, otherwise more
+    /// than half of it. True if there was no text. A button bar in a dialog with a progress bar
+    /// serves the operation, whatever the text says.
     pub(crate) fn holds(&self, now: &Self, of_part: bool) -> bool {
         if self.text.is_empty() || of_part && self.progress && now.progress {
             return true;
@@ -76,8 +76,8 @@ pub(crate) fn text_of(message: NodeRef<'_>, pages: bool) -> PopupText {
     PopupText { text: text.into(), fields, progress }
 }
 
-/// Returns the element that says it opens a popup (`aria-controls`, `aria-owns`), or else the one
-/// that labels the popup.
+/// Returns the element that declares that it opens a popup (`aria-controls`, `aria-owns`), or else
+/// the one that labels the popup.
 pub(crate) fn linked_opener(popup: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let nodes = || popup.tree().nodes().filter(|n| n.document_index() == popup.document_index());
     let names = |list: &str, id: &str| list.split_whitespace().any(|word| word == id);

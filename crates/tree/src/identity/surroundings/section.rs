@@ -26,7 +26,7 @@ impl HeadingIndex {
         self.below_heading(element)
             .filter(|n| {
                 use Role::{Article, Complementary, Form, Region, Window};
-                // In a window without headings, only the labels tell what it shows.
+                // In a window without headings, only the labels indicate what the window shows.
                 matches!(n.role(), Region | Article | Form | Complementary | Window) || n.tag() == "section"
             })
             .map(|n| (n, self.section_text(n)))
@@ -34,8 +34,8 @@ impl HeadingIndex {
     }
 
     /// Returns the text of a section, without rows, controls, fields and their labels, popups, live
-    /// regions and volatile text. For a window, also without lists, tables and documents, whose
-    /// content changes while the window stays the same.
+    /// regions and volatile text. For a window, lists, tables and documents are also excluded,
+    /// because their content changes while the window stays the same.
     pub(crate) fn section_text(&self, section: NodeRef<'_>) -> SectionText {
         self.sections.get(section.id(), || read_section(section))
     }

@@ -11,7 +11,7 @@ pub(crate) struct Title {
 }
 
 impl Title {
-    /// Returns whether the title reads the same `now`, or its node still has it.
+    /// Returns whether the current text `now` equals the title, or its node still has the title.
     pub(crate) fn holds(&self, now: Option<Fingerprint>, bears: &dyn Fn(&Self) -> bool) -> bool {
         now == Some(self.text) || bears(self)
     }

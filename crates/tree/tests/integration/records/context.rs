@@ -66,7 +66,7 @@ fn page(records: &Records<'_>, node: NodeRef<'_>) -> bool {
 pub enum Volatility {
     /// From its text: numbers, times, amounts.
     Guessed,
-    /// The text was observed to change twice while nobody acted.
+    /// The text was observed to change twice while nobody was acting.
     Learned,
 }
 
@@ -104,7 +104,7 @@ pub fn measure(case: &Case, segments: Segments, volatility: Volatility, without:
     let counts = |c: &ContextChange| {
         volatility == Volatility::Learned || !(is_volatile(&c.before) && is_volatile(&c.after))
     };
-    // The changes at each position while nobody acted, and what is known by now to change by
+    // The changes at each position while nobody was acting, and what is known by now to change by
     // itself.
     let mut changed: HashMap<FactKey, u32> = HashMap::new();
     let mut tickers: HashSet<FactKey> = HashSet::new();
