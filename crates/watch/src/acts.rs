@@ -1,5 +1,5 @@
-//! What a person can do on the page: take and release the session, press, type. Each is a command,
-//! with all checks that an agent's command has.
+//! What a person can do on the page: take and release the session, press, type. Each of these
+//! actions is a command, with all checks that an agent's command has.
 
 use crate::board::Board;
 use crate::remote::Remote;
@@ -80,10 +80,10 @@ impl From<Response> for ActAnswer {
 /// Performs an action that a person requested.
 ///
 /// # Errors
-/// Returns `NOT_YOUR_TURN` for an action other than taking and releasing unless the person has
-/// taken the session, `STALE_REF` if the screenshot is out of date, `INVALID_ARGS` for text that is
-/// too long or a point outside the screenshot, and errors of reading the turn before it is taken.
-/// Errors of all other commands are in the answer.
+/// Returns `NOT_YOUR_TURN` if the person has not taken the session and the action is neither to
+/// take nor to release it, `STALE_REF` if the screenshot is out of date, `INVALID_ARGS` for text
+/// that is too long or a point outside the screenshot, or an error from reading the turn before it
+/// is taken. The answer contains the errors from all other commands.
 pub(crate) async fn perform(act: Act, board: &Board, remote: &Remote) -> Result<ActAnswer> {
     let (command, input) = match act {
         Act::Take => return take(board, remote).await,
@@ -172,7 +172,7 @@ fn target(board: &Board, frame: u64, x: f64, y: f64) -> Result<String> {
     }
     match same_element(&seen, &newest, x, y) {
         true => Ok(format!("{},{}", x.round(), y.round())),
-        false => Err(stale("a newer picture shows something else there")),
+        false => Err(stale("a newer picture shows something else at that point")),
     }
 }
 

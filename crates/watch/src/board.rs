@@ -127,7 +127,7 @@ impl Board {
         self.content.lock().steps.newest().cloned()
     }
 
-    /// Returns one of the newest frames.
+    /// Returns a frame by its id, if it is one of the newest.
     pub(crate) fn recent_frame(&self, id: u64) -> Option<Arc<Frame>> {
         self.content.lock().steps.recent(id).cloned()
     }

@@ -20,9 +20,9 @@ use tokio::net::TcpListener;
 
 /// Show a session on a page in your browser: picture, refs, outline, calls and past steps.
 ///
-/// Prints a link that works once, and serves until it is interrupted. The page only watches until
-/// you take the session there; then you press and type on the picture, with the same checks as an
-/// agent's commands.
+/// Prints a link that works once, and serves the page until you interrupt the command. You can only
+/// watch until you take the session on the page; then you can press and type on the picture, with
+/// the same checks as an agent's commands.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {

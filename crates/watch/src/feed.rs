@@ -1,4 +1,4 @@
-//! Keeps the board current: frames while somebody watches, events and the turn at all times.
+//! Keeps the board current: frames while somebody is watching, events and the turn at all times.
 
 use crate::board::Board;
 use crate::log_entry::Event;
@@ -18,7 +18,7 @@ use tokio::time::Instant;
 /// canvases change without events.
 const REFRESH: Duration = Duration::from_millis(600);
 
-/// How long the host waits at most, when one frame after another shows nothing new.
+/// The maximum time that the host waits when one frame after another shows nothing new.
 const MAX_REFRESH: Duration = Duration::from_millis(2_400);
 
 /// The pause between two frames, so that an animation does not keep the app busy with screenshots.
@@ -71,7 +71,7 @@ pub(crate) struct Cursor(u64);
 /// Reads the identity of the person, the last events and the turn.
 ///
 /// # Errors
-/// Returns `SESSION_NOT_FOUND` if there is no such session, and errors of the daemon.
+/// Returns `SESSION_NOT_FOUND` if there is no such session, or an error from the daemon.
 pub(crate) async fn begin(board: &Board, remote: &Remote) -> Result<Cursor> {
     let who: serde_json::Value = remote.output("whoami", json!({})).await?;
     let person = who["agentId"].as_str().unwrap_or_default().to_owned();
@@ -144,7 +144,7 @@ async fn read_turn(board: &Board, remote: &Remote) -> Result<()> {
     Ok(())
 }
 
-/// Takes frames while somebody watches, until the future is dropped.
+/// Takes frames while somebody is watching, until the future is dropped.
 pub(crate) async fn take_frames(board: &Board, remote: &Remote) {
     let mut viewers = board.viewers();
     let mut last = Last::default();

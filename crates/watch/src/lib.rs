@@ -1,6 +1,6 @@
 //! A page on the loopback interface that shows a session to the person who works with the agent:
 //! the screenshot of the app with refs, its outline, the log of calls, and the past steps. The
-//! person can take the turn, and then presses and types with the same checks as an agent.
+//! person can take the turn, and can then press and type with the same checks as an agent.
 //!
 //! The server runs in the process of `stickpin watch` and is a client of the daemon like any other.
 //! `gate` controls access, `routes` answers requests, `board` contains what viewers see, and `feed`

@@ -8,7 +8,7 @@ use stickpin_kernel::commands::frame::FrameReceiptLine;
 /// The maximum number of kept entries.
 pub(crate) const MAX_ENTRIES: usize = 2_000;
 
-/// The visible part of an event of the feed.
+/// The visible part of an event in the feed.
 #[derive(Debug, Clone, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct Event {

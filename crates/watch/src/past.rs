@@ -1,4 +1,4 @@
-//! Past steps: the picture if somebody watched, otherwise the tree in the session log.
+//! Past steps: the picture if somebody was watching, otherwise the tree in the session log.
 
 use crate::board::Board;
 use crate::remote::Remote;

@@ -59,7 +59,7 @@ impl Remote {
     /// Runs a command and reads its output.
     ///
     /// # Errors
-    /// Returns the error of the command, and `INTERNAL` for an unexpected output.
+    /// Returns the error from the command, or `INTERNAL` if its output is unexpected.
     pub(crate) async fn output<T: DeserializeOwned>(&self, command: &str, input: Value) -> Result<T> {
         self.call(command, input).await.take_output()
     }

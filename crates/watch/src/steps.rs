@@ -1,4 +1,4 @@
-//! What the app looked like after each command, as far as memory permits.
+//! What the app looked like after each command, for as many commands as memory permits.
 
 use hyper::body::Bytes;
 use serde::Serialize;
@@ -13,8 +13,8 @@ const MAX_STEPS: usize = 500;
 /// in any case.
 const MAX_BYTES: usize = 48 << 20;
 
-/// The number of frames that are kept in addition to those of steps, because a viewer may still
-/// load the screenshot of a replaced one.
+/// The number of frames that are kept in addition to those of steps, because a viewer may still be
+/// loading the screenshot of a replaced frame.
 const RECENT: usize = 4;
 
 /// The app at one point in time.
@@ -98,7 +98,7 @@ impl Steps {
         self.recent.back()
     }
 
-    /// Returns one of the newest frames.
+    /// Returns a frame by its id, if it is one of the newest.
     pub(crate) fn recent(&self, id: u64) -> Option<&Arc<Frame>> {
         self.recent.iter().find(|frame| frame.id == id)
     }

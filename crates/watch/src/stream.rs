@@ -1,4 +1,4 @@
-//! The stream of a viewer: server-sent events, which are built when the viewer can receive them.
+//! The stream to a viewer: server-sent events, which are built when the viewer can receive them.
 
 use crate::board::Viewer;
 use futures_util::stream::{self, Stream};
@@ -17,8 +17,8 @@ struct Reader {
     seen: u64,
 }
 
-/// Returns the events of a viewer. Nothing is queued: each part is built from the state at the time
-/// when the connection requests it.
+/// Returns the events for a viewer. Nothing is queued: each part is built from the state when the
+/// connection requests the part.
 pub(crate) fn events(viewer: Viewer) -> impl Stream<Item = Result<Frame<Bytes>, Infallible>> {
     let versions = viewer.board().versions();
     let reader = Reader { viewer, versions, seen: 0 };

@@ -1,4 +1,4 @@
-// The page: data from the server goes to the panels, and actions of the person go to the server.
+// The page: data from the server goes to the panels, and the person's actions go to the server.
 
 import { arrows, byId, clock, plain } from "./dom.js";
 import { act, invite, isLetIn, listen, step } from "./link.js";
@@ -37,7 +37,7 @@ function onSession(state) {
 function turnText(state) {
   if (state.closed) return "closed";
   if (state.mine) return "you have the session";
-  if (state.owner) return `${plain(state.owner, 40)} ${state.implicit ? "acts" : "has the session"}`;
+  if (state.owner) return `${plain(state.owner, 40)} ${state.implicit ? "is acting" : "has the session"}`;
   if (state.reservedFor) return `reserved for ${plain(state.reservedFor, 40)}`;
   return "idle";
 }
@@ -111,7 +111,7 @@ function withoutPicture(entry, { stored, problem }) {
   const outline = `The outline is the tree that ${
     stored.command === entry.id ? "this command" : plain(stored.what, 24)
   } stored at ${clock(stored.at)}`;
-  return `No picture was taken: nobody watched, or the next command followed at once. ${outline}${problem ? `; ${problem}` : ""}.`;
+  return `No picture was taken: nobody was watching, or the next command followed at once. ${outline}${problem ? `; ${problem}` : ""}.`;
 }
 
 function toLive() {
@@ -130,7 +130,7 @@ function changeTime() {
   if (session) onSession(session);
 }
 
-// Actions of the person.
+// The person's actions.
 
 async function perform(what) {
   const done = await act(what);

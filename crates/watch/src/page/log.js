@@ -99,12 +99,12 @@ export function selectCall(id) {
   }
 }
 
-/** Shows what the device noticed itself, in addition to the errors in receipts: console errors from
- * outside actions, and the failed requests of the page. */
+/** Shows what the device itself noticed, in addition to the errors in receipts: console errors that occurred outside
+ * actions, and the page's failed requests. */
 export function showNoticed({ consoleErrors, failedRequests }) {
   noticed = [
     ...consoleErrors.map((error) => [error, "in no receipt"]),
-    ...failedRequests.map((request) => [request, "request of this page"]),
+    ...failedRequests.map((request) => [request, "request from this page"]),
   ];
   showProblems();
 }

@@ -34,7 +34,7 @@ export function setMine(value) {
   for (const box of boxes.children) box.tabIndex = value ? 0 : -1;
 }
 
-/** Shows a frame once its screenshot has loaded, and calls `then` at that moment. Frames that arrive before that
+/** Shows a frame as soon as its screenshot has loaded, and calls `then` at that moment. Frames that arrive before that
  * replace each other, so that a slow connection skips outdated ones. */
 export async function show(frame, then) {
   pending = { frame, then };

@@ -1,5 +1,5 @@
-// The timeline: one tile per command, with a screenshot if somebody watched. A step without one shows the tree in the
-// log.
+// The timeline: one tile per command, with a screenshot if somebody was watching. A step without one shows the tree in
+// the log.
 
 import { arrows, byId, make, plain } from "./dom.js";
 import { address } from "./link.js";

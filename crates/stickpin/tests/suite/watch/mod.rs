@@ -221,7 +221,7 @@ fn page_shows_what_happens_within_200_ms() {
     // A request that fails while no command runs is in no receipt.
     page.truth(
         "[...document.querySelectorAll('#problem-list li')].some((p) => /localhost:9.receipts/.test(p.textContent) \
-        && p.textContent.includes('request of this page'))",
+        && p.textContent.includes('request from this page'))",
     );
     page.truth("Math.min(...delays) < 200");
 
@@ -272,7 +272,7 @@ fn step_that_nobody_watched_shows_its_stored_tree() {
     page.truth("document.querySelectorAll('.tile').length >= 4");
     let tile = "[...document.querySelectorAll('.tile:not(.pictured)')]";
     page.truth(&format!("({tile}.find((t) => t.textContent.includes('snapshot')).click(), true)"));
-    page.truth("document.querySelector('#without').textContent.includes('nobody watched')");
+    page.truth("document.querySelector('#without').textContent.includes('nobody was watching')");
     page.truth(&format!("{OUTLINE}.includes('nothing yet') && !{OUTLINE}.includes('paid')"));
     page.truth("document.querySelector('#picture').hidden && document.querySelector('#empty').hidden");
     // What happens meanwhile does not replace the step.
