@@ -70,7 +70,7 @@ impl Address {
     }
 }
 
-/// The maximum length of a text of the root window, in units of four bytes.
+/// The maximum length of a text property of the root window, in units of four bytes.
 const ROOT_TEXT_WORDS: u32 = 1024;
 
 /// The name of the authorization method.

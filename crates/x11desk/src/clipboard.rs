@@ -1,5 +1,5 @@
-//! The clipboard (ICCCM 2): text that another window owns, or that our window provides while the
-//! session lives.
+//! The clipboard (ICCCM 2): text that another window owns, or that our window provides as long as
+//! the session exists.
 
 use crate::display::Display;
 use crate::error::{X11Error, X11Result};
@@ -84,7 +84,7 @@ fn ask(d: &mut Display, target: Atom) -> X11Result<Option<Vec<u8>>> {
         bytes.extend(part);
     }
     Err(X11Error::Unsupported(format!(
-        "the text on the clipboard has {} MiB or more, which is too long to read",
+        "the text on the clipboard is too long to read: {} MiB or more",
         MAX_BYTES >> 20
     )))
 }
@@ -96,8 +96,8 @@ fn take(d: &Display, place: Atom) -> X11Result<(Atom, Vec<u8>)> {
     Ok((value.type_, value.value))
 }
 
-/// Puts a text on the clipboard, where it stays while the session lives, unless another window
-/// takes the clipboard.
+/// Puts a text on the clipboard, where it stays as long as the session exists, unless another
+/// window takes the clipboard.
 ///
 /// # Errors
 /// Returns `Unsupported` when the text does not fit into one request, or another window keeps the
@@ -114,7 +114,7 @@ pub fn write(d: &mut Display, text: String) -> X11Result<()> {
     d.conn.set_selection_owner(d.own, clipboard, x11rb::CURRENT_TIME)?;
     let owner = d.conn.get_selection_owner(clipboard)?.reply()?.owner;
     if owner != d.own {
-        return Err(X11Error::Unsupported("another window keeps the clipboard".into()));
+        return Err(X11Error::Unsupported("another window keeps ownership of the clipboard".into()));
     }
     d.clipboard.own_text = Some(text);
     Ok(())

@@ -79,7 +79,7 @@ impl LentKeys {
 }
 
 impl Display {
-    /// Creates our window and selects the events of the root window and of the clipboard.
+    /// Creates our window and selects the events that concern the root window and the clipboard.
     pub(crate) fn new(conn: RustConnection, screen: usize) -> X11Result<Self> {
         let screen = &conn.setup().roots[screen];
         let (root, size) = (screen.root, (screen.width_in_pixels, screen.height_in_pixels));
@@ -172,7 +172,7 @@ impl Display {
         Ok(())
     }
 
-    /// Handles events until `done` returns a value, at most until `deadline`.
+    /// Handles events until `done` returns a value, but no longer than until `deadline`.
     pub(crate) fn wait_for<T>(
         &mut self,
         deadline: Instant,
@@ -194,7 +194,7 @@ impl Display {
         }
     }
 
-    /// Waits until a condition holds. Returns false if it does not by `deadline`.
+    /// Waits until a condition holds. Returns false if it does not hold by `deadline`.
     pub(crate) fn wait_until_true(
         &mut self,
         deadline: Instant,

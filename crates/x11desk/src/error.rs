@@ -1,4 +1,4 @@
-//! Errors of a display.
+//! Errors from a display.
 
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode};
@@ -26,7 +26,7 @@ impl<E: Into<ReplyOrIdError>> From<E> for X11Error {
     fn from(e: E) -> Self {
         match e.into() {
             ReplyOrIdError::ConnectionError(e) => Self::Lost(e.to_string()),
-            ReplyOrIdError::IdsExhausted => Self::Lost("no more ids".to_owned()),
+            ReplyOrIdError::IdsExhausted => Self::Lost("no more resource ids are available".to_owned()),
             ReplyOrIdError::X11Error(e) => {
                 let request = e.request_name.unwrap_or("a request");
                 Self::Refused(format!("the server refused {request} ({:?})", e.error_kind))

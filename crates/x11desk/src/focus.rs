@@ -77,7 +77,7 @@ pub fn foreign_focus_after_grab(d: &mut Display, window: WindowId) -> X11Result<
 }
 
 /// Gives a window the focus of our own keyboard if there is one; otherwise, activates the window,
-/// unless it is a pop-up.
+/// unless it is a popup.
 pub fn give_keyboard(d: &mut Display, window: WindowId) -> X11Result<()> {
     if d.has_seat() {
         return seat::focus(d, window);
@@ -90,9 +90,9 @@ pub fn give_keyboard(d: &mut Display, window: WindowId) -> X11Result<()> {
 }
 
 /// Gives the focus to a window and sends it one chord, unless another window would receive the
-/// chord. `popup` states whether a pop-up of the window's process is open. Escape is then sent to
-/// close that pop-up, even if it grabs the keyboard. Other keys are not sent while a client grabs a
-/// keyboard, because the pop-up would consume them.
+/// chord. `popup` states whether a popup of the window's process is open. If so, the chord Escape,
+/// which closes the popup, is sent even if the popup grabs the keyboard. Other chords are not sent
+/// while a client grabs a keyboard, because the popup would consume them.
 pub fn send_chord_to_window(
     d: &mut Display,
     window: WindowId,

@@ -18,14 +18,14 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::wrapper::ConnectionExt as _;
 
-/// Returns the keysyms of modifiers, in the order in which they are pressed.
+/// Returns the keysyms for modifiers, in the order in which they are pressed.
 fn keysyms(modifiers: Modifiers) -> impl Iterator<Item = u32> {
     let Modifiers { control, alt, meta, shift } = modifiers;
     let all = [(control, "Control"), (alt, "Alt"), (meta, "Meta"), (shift, "Shift")];
     all.into_iter().filter_map(|(held, name)| keymap::keysym_of_name(name).filter(|_| held))
 }
 
-/// Returns the keycode of a modifier.
+/// Returns the keycode for a modifier.
 fn modifier(keymap: &Keymap, sym: u32) -> X11Result<u8> {
     let key = keymap.find(sym, 0, false).map(|stroke| stroke.code);
     key.ok_or_else(|| {

@@ -3,16 +3,16 @@
 /// The value that stands for no keysym.
 pub(super) const NO_SYMBOL: u32 = 0;
 
-/// The keysym of AltGr.
+/// The keysym for AltGr.
 pub(super) const LEVEL3: u32 = 0xfe03;
 
 /// `KeyboardEvent.key` names with their X11 keysyms, one per line.
 const NAMED: &str = include_str!("keymap/keysyms.txt");
 
-/// The keysym of F1; the other function keys follow.
+/// The keysym for F1; the other function keys follow.
 const F1: u32 = 0xffbe;
 
-/// Returns the keysym of a key by its `KeyboardEvent.key` name; `None` for an unknown name.
+/// Returns the keysym for a `KeyboardEvent.key` name; `None` for an unknown name.
 pub(crate) fn keysym_of_name(name: &str) -> Option<u32> {
     let mut chars = name.chars();
     if let (Some(c), None) = (chars.next(), chars.next()) {
@@ -26,8 +26,8 @@ pub(crate) fn keysym_of_name(name: &str) -> Option<u32> {
     listed.or_else(|| Some(F1 + number()? - 1))
 }
 
-/// Returns the keysym of a character: Return for a line break, and Tab for a tab. Printable Latin-1
-/// characters are their own keysyms; all others have a bit set (keysymdef.h, "Unicode").
+/// Returns the keysym for a character: Return for a line break, and Tab for a tab. Printable
+/// Latin-1 characters are their own keysyms; all others have a bit set (keysymdef.h, "Unicode").
 pub(crate) fn keysym_of_char(c: char) -> u32 {
     match c {
         '\n' | '\r' => 0xff0d,
@@ -37,7 +37,7 @@ pub(crate) fn keysym_of_char(c: char) -> u32 {
     }
 }
 
-/// Returns the character of a keysym, if it follows the rule of [`keysym_of_char`].
+/// Returns the character for a keysym, if it follows the rule of [`keysym_of_char`].
 fn char_of(sym: u32) -> Option<char> {
     match sym {
         0x20..=0x7e | 0xa0..=0xff => char::from_u32(sym),

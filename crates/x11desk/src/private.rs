@@ -1,5 +1,5 @@
-//! Private displays: a display, buses and a window manager for one session, so that it never
-//! competes with a person for pointer and focus.
+//! Private displays: a display, buses and a window manager for one session, so that the session
+//! never competes with a person for pointer and focus.
 //!
 //! Xvfb picks a free display number (`-displayfd`), and dbus-daemon serves the session bus on a
 //! socket in the runtime folder of the session. The session bus starts the accessibility bus on
@@ -29,7 +29,7 @@ use tokio::time::{Instant, timeout, timeout_at};
 /// Timeout for a killed process to end.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Timeout for the display server to end after its clients did.
+/// Timeout for the display server to end after its clients have ended.
 const DISPLAY_EXIT_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The display server. When it ends, all other programs end as well.
@@ -54,7 +54,7 @@ const OPENBOX: &str = include_str!("private/openbox.xml");
 pub struct PrivateDisplay {
     /// The display name, such as `:7`.
     pub display: String,
-    /// The authorization of clients.
+    /// The authorization for clients.
     cookie: Cookie,
     /// The address of the session bus.
     pub bus: String,
@@ -96,8 +96,9 @@ fn tools(path: Option<&OsStr>) -> Result<[PathBuf; 3]> {
 }
 
 impl PrivateDisplay {
-    /// Starts a private display in `dir` with at least this `size`, for apps with this `home`. When
-    /// it fails or is cancelled while programs start, it ends them and removes the folders.
+    /// Starts a private display in `dir` with at least this `size`, for apps with this `home`. If
+    /// it fails or is cancelled while the programs are starting, it ends them and removes the
+    /// folders.
     ///
     /// # Errors
     /// Returns `TOOL_MISSING` when a program is not installed or cannot be run, `BACKEND_LOST` when
@@ -260,7 +261,7 @@ impl PrivateDisplay {
         record.write(&self.dir).map_err(|e| io_error("write to", &self.dir, &e))
     }
 
-    /// Returns when one of the programs has ended, with the resulting error.
+    /// Waits until one of the programs has ended, and returns the resulting error.
     pub async fn wait_for_failure(&self) -> Error {
         let mut fallen = std::future::poll_fn(|cx| self.poll_ended(cx, |_| true)).await;
         // Programs end with their display, and their end may be noticed first.

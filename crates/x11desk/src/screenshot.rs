@@ -26,7 +26,7 @@ impl ScreenPixels {
     /// Encodes the screenshot as a PNG.
     ///
     /// # Errors
-    /// Returns errors of the encoder.
+    /// Returns the encoder's errors.
     pub(crate) fn png(&self) -> Result<Vec<u8>> {
         encode_png(&self.rgb, self.width.into(), self.height.into())
     }

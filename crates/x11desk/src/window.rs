@@ -98,7 +98,7 @@ impl Window {
         self.modal && self.is_shown() && takes
     }
 
-    /// Returns the topmost open pop-up of the same process.
+    /// Returns the topmost open popup of the same process.
     pub fn popup_among<'a>(&self, windows: &'a [Self]) -> Option<&'a Self> {
         let own = |w: &&Self| self.pid.is_some() && w.pid == self.pid && w.id != self.id;
         windows.iter().rev().filter(|w| w.popup && w.is_shown()).find(own)

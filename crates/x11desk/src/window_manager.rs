@@ -33,7 +33,7 @@ pub(crate) fn await_start(d: &mut Display, deadline: Instant) -> X11Result<()> {
 ///
 /// Window managers respond to a request in the order of their events (EWMH,
 /// `_NET_REQUEST_FRAME_EXTENTS`). For a window manager that does not respond, this function waits
-/// for the timeout. Without a window manager, it returns immediately.
+/// until the timeout. Without a window manager, it returns immediately.
 pub fn sync(d: &mut Display) -> X11Result<()> {
     // Only one client at a time may redirect events of the root window (ICCCM 4.1).
     let root = d.conn.get_window_attributes(d.root)?.reply()?;

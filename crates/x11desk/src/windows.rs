@@ -156,8 +156,8 @@ fn pids(d: &Display, windows: impl Iterator<Item = WindowId>) -> HashMap<u32, u3
     let spec = |client| ClientIdSpec { client, mask: ClientIdMask::LOCAL_CLIENT_PID };
     let specs: Vec<ClientIdSpec> = windows.map(spec).collect();
     let mask = d.conn.setup().resource_id_mask;
-    // A single window that has gone makes the whole request fail. The windows' own property is used
-    // then.
+    // A single window that has gone makes the whole request fail. In that case, the windows' own
+    // property is used.
     let asked = d.conn.res_query_client_ids(&specs).ok().and_then(|asked| asked.reply().ok());
     let ids = asked.map(|reply| reply.ids).unwrap_or_default();
     ids.iter().filter_map(|id| Some((id.spec.client & !mask, *id.value.first()?))).collect()

@@ -15,8 +15,8 @@ use stickpin_tree::Rect;
 use tokio::sync::oneshot;
 use x11rb::protocol::composite::{self, ConnectionExt as _};
 
-/// The additional time for connecting to the display after the wait for its window manager, so that
-/// a missing window manager is reported as such.
+/// The additional time for connecting to the display after the wait for its window manager. It
+/// ensures that a missing window manager is reported as such.
 const DISPLAY_MARGIN: Duration = Duration::from_secs(1);
 
 /// A job for the display's thread.
@@ -64,7 +64,7 @@ impl X11 {
         let (ready, connected) = oneshot::channel();
         let (woken, to) = (Arc::clone(&wake), address.clone());
         let thread = move || {
-            // If the receiver is gone, nobody is waiting any more.
+            // If the receiver is gone, nobody is waiting any longer.
             let _ = match prepare(&address, until.into_std()) {
                 Ok(display) => ready.send(Ok(())).map(|()| serve(display, &todo, &woken)),
                 Err(e) => ready.send(Err(e)).map(drop),
@@ -170,7 +170,7 @@ fn prepare(address: &Address, until: Instant) -> Result<Display> {
 }
 
 /// Makes the server draw all windows completely, even where others cover them, until this
-/// connection ends. Firefox reports a window's content as not shown once none of its pixels would
+/// connection ends. Firefox reports a window's content as not shown when none of its pixels would
 /// be drawn; without this, the content could not be read behind another app.
 fn draw_covered_windows(d: &Display) -> X11Result<()> {
     if !d.has_extension(composite::X11_EXTENSION_NAME)? {

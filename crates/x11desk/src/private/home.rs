@@ -23,11 +23,11 @@ pub struct Home {
 /// The treatment of inherited base folders, which may point anywhere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Xdg {
-    /// They belong to this home and are kept.
+    /// The folders belong to this home and are kept.
     Inherited,
-    /// They belong to another home and are removed, so that the defaults apply.
+    /// The folders belong to another home and are removed, so that the defaults apply.
     Default,
-    /// They are set below this home, also for programs that do not know the defaults.
+    /// The folders are set below this home, even for programs that do not know the defaults.
     BelowHome,
 }
 

@@ -81,12 +81,12 @@ async fn keys_for_a_window_are_not_sent_during_a_keyboard_grab() {
     stage.window.next("key 61");
     menu.hold_keyboard(true);
     assert_eq!(key(&stage.x11, "Enter", false).await, KeyDelivery::KeyboardGrabbed);
-    // A connection with its own keyboard is affected by a grab of the core keyboard only if a
-    // pop-up of the same process is open.
+    // A connection with its own keyboard is affected by a grab of the core keyboard only if a popup
+    // of the same process is open.
     assert_eq!(key(&own, "Enter", true).await, KeyDelivery::KeyboardGrabbed);
     assert_eq!(key(&own, "b", false).await, KeyDelivery::Delivered);
     stage.window.next("key 62");
-    // Escape closes the pop-up.
+    // Escape closes the popup.
     assert_eq!(key(&stage.x11, "Escape", true).await, KeyDelivery::Delivered);
     assert_eq!(menu.next("key "), "ff1b 0");
     menu.hold_keyboard(false);
@@ -125,7 +125,7 @@ async fn windows_are_known_by_process_title_and_place() {
     assert_eq!(left, Some(window.frame));
     assert_eq!(right, Some(windows[at(above.id)].frame));
     assert_eq!(stage.x11.run(|d| windows::toplevel_at(d, 1279.0, 899.0)).await.unwrap(), None);
-    // Once raised, the lower window is hit.
+    // After it is raised, the lower window is hit.
     let low = windows[at(stage.window.id)].clone();
     assert!(stage.x11.run(move |d| window_manager::raise(d, &low)).await.unwrap());
     let frame = stage.x11.run(move |d| windows::toplevel_at(d, x + 250.0, y)).await.unwrap();

@@ -18,7 +18,7 @@ use x11rb::reexports::x11rb_protocol::parse_display::parse_display;
 use x11rb::rust_connection::{DefaultStream, RustConnection};
 use x11rb::wrapper::ConnectionExt as _;
 
-/// An order to a window's thread.
+/// A command to a window's thread.
 #[derive(Debug)]
 enum Order {
     Minimise,
@@ -256,7 +256,7 @@ fn run(conn: &RustConnection, id: u32, names: Names, said: &Sender<String>, todo
             Event::ButtonPress(e) => format!("down {} {}", e.detail, u16::from(e.state)),
             Event::ButtonRelease(e) => format!("up {}", e.detail),
             Event::KeyPress(e) => {
-                // Like toolkits, this uses the mapping at the time when the event is read.
+                // Like toolkits, this uses the mapping that is in effect when the event is read.
                 let map = conn.get_keyboard_mapping(e.detail, 1).unwrap().reply().unwrap();
                 let shift = usize::from(u16::from(e.state) & 1 != 0);
                 format!("key {:x} {}", map.keysyms[shift], u16::from(e.state))
