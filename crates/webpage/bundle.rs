@@ -1,7 +1,7 @@
 //! Bundles the agent's modules into one script, in plain Rust. The modules are joined in the order
 //! in which the entry imports them, without their `import` and `export` statements, inside one
 //! function. Cycles among functions are allowed, as in modules. Code that runs while a module is
-//! loaded may use only earlier modules.
+//! being loaded may use only earlier modules.
 
 use std::collections::BTreeMap;
 use std::path::{Component, Path, PathBuf};

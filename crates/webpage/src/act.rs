@@ -19,7 +19,7 @@ use stickpin_device::{
 /// Sends one input. `prepared` is the ticket of the preceding aim at the target.
 ///
 /// # Errors
-/// Returns the error of the input, which also says whether anything may have reached the page.
+/// Returns the error from the input, which also states whether anything may have reached the page.
 pub async fn perform(
     page: &mut Page,
     action: &Action,

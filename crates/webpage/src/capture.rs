@@ -16,7 +16,7 @@ use stickpin_tree::{
     Attr, Document, Handle, IdentityGrade, NodeSpec, Role, States, SurfaceId, Tree, TreeBuilder, TreeError,
 };
 
-/// Why an answer of the in-page agent could not be read.
+/// Why an answer from the in-page agent could not be read.
 #[derive(Debug, thiserror::Error)]
 #[non_exhaustive]
 pub enum CaptureError {
@@ -35,7 +35,7 @@ pub enum CaptureError {
 /// One document's capture, with what only the device knows about the document.
 #[derive(Debug)]
 pub struct DocumentCapture {
-    /// The answer of the document's script.
+    /// The answer from the document's script.
     pub columns: Columns,
     /// The scope of the document's handles.
     pub scope: u64,

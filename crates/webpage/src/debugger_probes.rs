@@ -41,7 +41,7 @@ struct DocumentProbe {
     numbers: HashMap<i64, u64>,
     /// Elements with their own click listener.
     with_click_listener: HashSet<u64>,
-    /// Whether the last capture left requests for the next ones.
+    /// Whether the last capture left requests for later captures.
     more: bool,
     /// The last self-descriptions of custom elements.
     self_descriptions: HashMap<u64, Option<SelfDescription>>,

@@ -1,4 +1,4 @@
-//! Writes events of a page into the [state](crate::state). Runs on the task that reads the
+//! Writes a page's events into the [state](crate::state). Runs on the task that reads the
 //! transport, so nothing here waits. New targets are also prepared here, because a paused target
 //! must get all of its commands in one go.
 
@@ -114,7 +114,7 @@ pub fn prepare(
     });
 }
 
-/// Records an event of a page's session; `None` if the event was not understood, its subject is
+/// Records an event from a page's session; `None` if the event was not understood, its subject is
 /// unknown, or it does not matter.
 pub fn record(
     client: &Client,
@@ -169,7 +169,7 @@ fn note_crash(state: &mut State, session: &str, root: &str) -> Option<()> {
     Some(())
 }
 
-/// Records an event of the `Page` domain; `None` if the event was not understood, its subject is
+/// Records an event from the `Page` domain; `None` if the event was not understood, its subject is
 /// unknown, or it does not matter.
 fn page(tab: &mut TabState, session: &str, name: &str, params: &RawValue) -> Option<()> {
     match name {

@@ -6,10 +6,10 @@
 //!
 //! | module | |
 //! |---|---|
-//! | `text` | text of pages, shortened for notices |
+//! | `text` | page text, shortened for notices |
 //! | `agent` | our script in every document, and its answers |
 //! | `state` | what is known from events: frames, dialogs, requests, notices |
-//! | `events` | writes events of a page into the state; sets a page up to send them |
+//! | `events` | writes a page's events into the state; sets a page up to send them |
 //! | `tab` | a session that shows a page: commands, calls into its documents, nested frames |
 //! | `capture` | builds trees from the agent's answers |
 //! | `debugger_probes` | closed shadow roots, `ElementInternals`, listeners |

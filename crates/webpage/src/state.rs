@@ -1,9 +1,9 @@
 //! The state of pages as known from events: tabs, frames and our worlds in them, dialogs, requests,
 //! notices.
 //!
-//! Events write this state ([`events`](crate::events) those of a page); commands only take values
-//! out of it and record what they sent or expect. No command holds the lock across an await, and
-//! each waits for the next change instead of asking the browser.
+//! Events write this state ([`events`](crate::events) handles those of a page); commands only take
+//! values out of it and record what they sent or expect. No command holds the lock across an await,
+//! and each waits for the next change instead of asking the browser.
 
 pub(crate) mod traffic;
 

@@ -1,9 +1,9 @@
-//! Shortens text of pages to the length that is kept.
+//! Shortens page text to the length that is kept.
 
-/// The longest text of a page in a notice, in bytes.
+/// The maximum length of page text in a notice, in bytes.
 const MAX_TEXT: usize = 300;
 
-/// Shortens text of a page to what a notice keeps.
+/// Shortens page text to the length that a notice keeps.
 #[must_use]
 pub fn clip(text: &str) -> String {
     clip_to(text, MAX_TEXT)

@@ -134,8 +134,8 @@ async fn aim_and_capture(
     }
 }
 
-/// Hit-tests in the element's own document, then in each document around it, where its frame must
-/// be hit.
+/// Hit-tests in the element's own document, then in each surrounding document, where the frame of
+/// the inner document must be hit.
 pub(crate) async fn hit_test(
     page: &Page,
     world: &World,
@@ -183,7 +183,7 @@ async fn scroll_into_view(page: &Page, world: &World, id: u64) -> Result<(), Tab
 
 /// Moves the pointer to a point of a document. For a document in another process, the browser
 /// briefly sends input to where the document was before an ancestor scrolled. The move is therefore
-/// repeated until the document itself saw the pointer there, at most [`MOVES`] times.
+/// repeated until the document itself sees the pointer there, but at most [`MOVES`] times.
 pub(crate) async fn bring_pointer(
     page: &Page,
     world: &World,
@@ -212,7 +212,7 @@ pub(crate) async fn bring_pointer(
 }
 
 impl HitTest {
-    /// Converts the answer of the document with this scope.
+    /// Converts the answer from the document with this scope.
     fn into_hit_result(self, scope: u64) -> HitResult {
         match self {
             Self { target: true, .. } => HitResult::Target,

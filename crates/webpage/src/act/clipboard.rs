@@ -1,4 +1,4 @@
-//! The clipboard, text only, as pages of this browser see it.
+//! The clipboard, text only, as pages in this browser see it.
 
 use crate::read::page::Page;
 use crate::tab::World;
@@ -12,8 +12,8 @@ use stickpin_devtools::protocol::SetPermission;
 struct Access {
     /// False for pages from insecure origins (Clipboard API, 4).
     available: bool,
-    /// The page's origin; `None` if it is neither http nor https. A permission is then set for all
-    /// origins.
+    /// The page's origin; `None` if it is neither http nor https. In that case, permissions are set
+    /// for all origins.
     origin: Option<String>,
     /// The permissions that the page lacks, with their current states.
     missing: Vec<(String, String)>,
@@ -53,7 +53,7 @@ pub async fn clipboard(page: &mut Page, write: Option<&str>) -> Result<String> {
     })
 }
 
-/// Sets the missing permissions to `setting`, or back to their previous states for `None`.
+/// Sets the missing permissions to `setting` or, if it is `None`, back to their previous states.
 async fn set_permissions(page: &Page, access: &Access, setting: Option<&str>) -> Result<()> {
     for (name, before) in &access.missing {
         let permission = json!({ "name": name });

@@ -9,7 +9,7 @@ use crate::read::page::{Page, element_gone};
 use crate::tab::World;
 use stickpin_device::{Delivery, Error, ErrorCode, InputOutcome, Modifiers, Result};
 
-/// Returns the modifier key of editing commands on this platform.
+/// Returns the modifier key for editing commands on this platform.
 fn command() -> Modifiers {
     let mac = cfg!(target_os = "macos");
     Modifiers { meta: mac, control: !mac, ..Modifiers::default() }
@@ -41,7 +41,7 @@ pub(crate) async fn fill_code(
         (true, false) => false,
         (false, _) => {
             keyboard::text_landed(page, world).await?;
-            let message = "the text of the editor was not selected with the keyboard, or the editor does not accept pasted text";
+            let message = "the keyboard shortcut did not select the text of the editor, or the editor does not accept pasted text";
             return Err(unknown(
                 Error::new(ErrorCode::Unsupported, message)
                     .hint("nothing was replaced; use `press` and `key` as a person would in this editor"),

@@ -25,7 +25,7 @@ const CHOOSER_TIMEOUT: Duration = Duration::from_millis(1500);
 /// reveal their drop zone only then.
 const DROP_HOVER_FRAMES: usize = 6;
 
-/// The answer of `fileInput(id)`. `id` is 0 when the element accepts no files.
+/// The answer to `fileInput(id)`. `id` is 0 when the element accepts no files.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct FileInputAnswer {
@@ -36,7 +36,7 @@ struct FileInputAnswer {
     holds: Vec<InputFile>,
 }
 
-/// The answer of `dropVerdict()`.
+/// The answer to `dropVerdict()`.
 #[derive(Debug, Deserialize)]
 struct DropVerdict {
     landed: bool,
@@ -56,7 +56,7 @@ fn paths(files: &[PathBuf]) -> Result<Vec<String>> {
     files.iter().map(text).collect()
 }
 
-/// Returns the error for an input that was replaced while it received files. Whether the files
+/// Returns the error for an input that was replaced while it was receiving files. Whether the files
 /// arrived is unknown: the old input may have notified its page.
 fn input_rerendered() -> Error {
     Error::new(ErrorCode::ElementNotFound, "the input was re-rendered while it was receiving the files")
@@ -77,7 +77,7 @@ pub async fn file_input_of(page: &Page, handle: Handle) -> Result<Option<FileInp
         .then_some(FileInput::new(input).multiple(multiple).directory(directory).accept(accept).files(holds)))
 }
 
-/// Returns whether an input may be outside the document and held by a script only. True for the
+/// Returns whether an input may be outside the document and held only by a script. True for the
 /// input whose file chooser was opened; any other detached input was replaced.
 fn may_be_detached(page: &Page, input: Handle) -> bool {
     page.chooser == Some(input)

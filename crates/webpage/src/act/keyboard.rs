@@ -21,7 +21,7 @@ const MAX_KEYS_IN_FLIGHT: usize = 32;
 /// The maximum number of options that an error message lists.
 const MAX_LISTED_OPTIONS: usize = 10;
 
-/// Returns the down and up events of one key.
+/// Returns the down and up events for one key.
 fn strokes(key: &Key, modifiers: u32) -> (KeyEvent, KeyEvent) {
     // With Control, Alt or Meta, a key is a command and types nothing.
     let text = (modifiers & 0b111 == 0 && !key.text.is_empty()).then(|| key.text.clone());
@@ -42,7 +42,7 @@ fn strokes(key: &Key, modifiers: u32) -> (KeyEvent, KeyEvent) {
     (KeyEvent { text, ..down }, event("keyUp"))
 }
 
-/// Returns the editing command of a chord on macOS, where the system rather than the page maps
+/// Returns the editing command for a chord on macOS, where the system rather than the page maps
 /// chords to commands.
 fn editing_command(key: &Key, modifiers: u32) -> Option<Vec<&'static str>> {
     const META: u32 = 4;

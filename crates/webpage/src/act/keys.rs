@@ -166,7 +166,7 @@ pub(crate) fn apply_shift(key: Key) -> Key {
     character(shift_pair(c).map_or(c, |(_, shifted)| shifted))
 }
 
-/// Returns modifiers as a bit set of the protocol.
+/// Returns modifiers as the protocol's bit set.
 pub(crate) fn bits(modifiers: Modifiers) -> u32 {
     modifier_keys(modifiers).into_iter().map(|(_, bit)| bit).sum()
 }

@@ -23,7 +23,7 @@ const WHEEL_FRAMES: usize = 3;
 /// Timeout for the page's report that a press arrived, counted from the browser's answer.
 const REPORT_TIMEOUT: Duration = Duration::from_millis(5);
 
-/// Returns the name and bit of a button.
+/// Returns the name and bit for a button.
 fn button(button: Button) -> (&'static str, u32) {
     match button {
         Button::Left => ("left", 1),
@@ -89,7 +89,7 @@ async fn expect(
     Ok(Some(worlds))
 }
 
-/// Returns where the press landed. Called after the browser answered the input.
+/// Returns where the press landed. Called after the browser has answered the input.
 async fn verdict(page: &Page, worlds: &[World], presses: u8) -> Result<Delivery> {
     let mut requests = Vec::with_capacity(worlds.len());
     for world in worlds {
@@ -108,7 +108,7 @@ async fn verdict(page: &Page, worlds: &[World], presses: u8) -> Result<Delivery>
             ignore_gone_document(page.tab.receive_answer::<Option<PressVerdict>>(asking).await)?.flatten(),
         );
     }
-    // A document may report while the others answer.
+    // A document may report while the others are answering.
     verdicts.extend(page.tab.write(|tab| tab.verdict.take()).map_err(unknown)?);
     let reached = verdicts.iter().any(|v| v.landed == "target");
     // If part of the input landed on the target, whatever other documents stopped is the rest of

@@ -1,4 +1,4 @@
-//! Answers and signals of the script in every document (`agent/script/agent.js` lists its
+//! Answers and signals from the script in every document (`agent/script/agent.js` lists its
 //! functions).
 
 use serde::Deserialize;
@@ -11,7 +11,7 @@ pub(crate) const GLOBAL: &str = "__stickpin";
 /// The function in the script's world that sends us a [`Signal`].
 pub(crate) const BINDING: &str = "__stickpinSignal";
 
-/// A signal of the script. On the wire: `{"changed":COUNT}`, `{"said":"text"}`,
+/// A signal from the script. On the wire: `{"changed":COUNT}`, `{"said":"text"}`,
 /// `{"press":VERDICT}`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Signal {
@@ -42,7 +42,7 @@ impl Signal {
     }
 }
 
-/// The answer of `aim(id)`: the element after it was scrolled into view.
+/// The answer to `aim(id)`: the element after it was scrolled into view.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct AimAnswer {
     /// The box as x, y, width and height; `None` without a box.
@@ -57,7 +57,7 @@ pub(crate) struct AimAnswer {
     pub(crate) at: i64,
 }
 
-/// The answer of `hit(id, x, y)`: what a press at a point would reach.
+/// The answer to `hit(id, x, y)`: what a press at a point would reach.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct HitTest {
     /// Whether the press would reach the element, its content or its label.
@@ -70,7 +70,7 @@ pub(crate) struct HitTest {
     pub(crate) what: String,
 }
 
-/// The answer of `arrivedLook(id, x, y, at, press, ranges, guard)`: the effect of the pointer's
+/// The answer to `arrivedLook(id, x, y, at, press, ranges, guard)`: the effect of the pointer's
 /// arrival.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct ArrivalAnswer {
@@ -84,7 +84,7 @@ pub(crate) struct ArrivalAnswer {
     pub(crate) armed: bool,
 }
 
-/// The answer of `elementAt(x, y)`: the innermost element.
+/// The answer to `elementAt(x, y)`: the innermost element.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct ElementAt {
     pub id: u64,
@@ -92,7 +92,7 @@ pub(crate) struct ElementAt {
     pub(crate) frame: bool,
 }
 
-/// The answer of `clickVerdict()`: where the expected press landed.
+/// The answer to `clickVerdict()`: where the expected press landed.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
 pub struct PressVerdict {
@@ -121,7 +121,7 @@ impl PressVerdict {
     }
 }
 
-/// The answer of `focusField(id, guard)`, which also selects everything in the field, and of
+/// The answer to `focusField(id, guard)`, which also selects everything in the field, and to
 /// `focus(id, guard)`, which puts the caret at the end of the field.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
@@ -145,7 +145,7 @@ pub(crate) struct FocusAnswer {
     pub(crate) accepts: String,
 }
 
-/// The answer of `pasteText(id, text, key)`.
+/// The answer to `pasteText(id, text, key)`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub(crate) struct PasteAnswer {
     /// Whether guarded content changed or another field has the focus, in which case nothing was
@@ -156,7 +156,7 @@ pub(crate) struct PasteAnswer {
     pub(crate) pasted: bool,
 }
 
-/// The answer of `readCode(id)`.
+/// The answer to `readCode(id)`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct CodeAnswer {
     /// The text; `None` if the editor does not reveal it.
@@ -165,7 +165,7 @@ pub(crate) struct CodeAnswer {
     pub(crate) focused: bool,
 }
 
-/// The answer of `setValue(id, text, key)`.
+/// The answer to `setValue(id, text, key)`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct ValueAnswer {
@@ -179,19 +179,19 @@ pub(crate) struct ValueAnswer {
     pub(crate) accepts: String,
 }
 
-/// The answer of `select(id, options, guard)`.
+/// The answer to `select(id, options, guard)`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(default)]
 pub(crate) struct SelectAnswer {
     /// False when the element is not a native list.
     pub(crate) handled: bool,
-    /// Whether guarded content changed, in which case the list was left as it was.
+    /// Whether guarded content changed, in which case the list was left unchanged.
     pub(crate) changed: bool,
     /// Why nothing was changed.
     pub(crate) why: Option<String>,
     /// The labels of the selected options, separated by commas.
     pub(crate) value: Option<String>,
-    /// Requested options that the list lacks; nothing was changed then.
+    /// Requested options that the list lacks. If there are any, nothing was changed.
     pub(crate) missing: Vec<String>,
     /// A label that several options share; `options` then contains their values.
     pub(crate) several: Option<String>,
@@ -201,7 +201,7 @@ pub(crate) struct SelectAnswer {
     pub refused: bool,
 }
 
-/// The answer of `opened(id, older)`: how the list that an element opened can be closed.
+/// The answer to `opened(id, older)`: how the list that an element opened can be closed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize)]
 pub struct PopupAnswer {
     /// Whether the element reports that it is expanded.
@@ -212,7 +212,7 @@ pub struct PopupAnswer {
     pub key: bool,
 }
 
-/// The answer of `scroller(id | 0, dx, dy)`: the container that would scroll.
+/// The answer to `scroller(id | 0, dx, dy)`: the container that would scroll.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct Scroller {
     /// A point over the container for wheel input; `None` if the wheel would not reach it.
@@ -223,14 +223,14 @@ pub(crate) struct Scroller {
     pub(crate) top: f64,
 }
 
-/// The answer of `scrollBy(id | 0, dx, dy)`.
+/// The answer to `scrollBy(id | 0, dx, dy)`.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct ScrollAnswer {
     /// Whether the container scrolled.
     pub(crate) moved: bool,
 }
 
-/// The answer of `settled(quiet, cap)`.
+/// The answer to `settled(quiet, cap)`.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct QuietAnswer {
     /// Whether the document became quiet.

@@ -7,7 +7,7 @@ use serde::Deserialize;
 use stickpin_devtools::well_formed;
 use stickpin_tree::{Role, States};
 
-/// The answer of one call of `capture` or `locate` in the page.
+/// The answer to one call of `capture` or `locate` in the page.
 #[derive(Debug, Clone)]
 pub struct Columns {
     /// The columns that are used in their wire form.

@@ -39,7 +39,7 @@ async fn page_world_object(tab: &Tab, world: &World, object_id: String) -> Resul
 
 impl DebuggerProbes {
     /// Sends the request to every document. The browser prepares the answers while the captures
-    /// before them are read.
+    /// before them are being read.
     ///
     /// # Errors
     /// See [`TabError`].
@@ -116,7 +116,7 @@ impl DebuggerProbes {
     }
 
     /// Records the elements with these backend node ids as listening. Returns whether one of them
-    /// is in a drawing that was not walked so far.
+    /// is in a drawing that has not been walked yet.
     async fn translate(&mut self, tab: &Tab, world: &World, nodes: &[i64]) -> Result<bool, TabError> {
         let mut is_outdated = false;
         let known = self.documents.entry(world.scope).or_default();

@@ -1,4 +1,4 @@
-//! Events of the `Runtime` domain: our worlds in documents, signals of the agent, the console.
+//! Events from the `Runtime` domain: our worlds in documents, signals from the agent, the console.
 
 use super::*;
 
@@ -79,7 +79,7 @@ pub(super) fn event(
     Some(())
 }
 
-/// Returns a value of the page as text: strings verbatim, other plain values as JSON, and errors
+/// Returns a value from the page as text: strings verbatim, other plain values as JSON, and errors
 /// and other objects as the first line of their description.
 fn text_of(object: &cdp::RemoteObject) -> String {
     if let Some(value) = &object.value {

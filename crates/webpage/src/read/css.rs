@@ -5,7 +5,7 @@ use serde::Deserialize;
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_tree::{Handle, quote};
 
-/// The answer of the agent's `css(selector)`.
+/// The answer to the agent's `css(selector)`.
 #[derive(Debug, Deserialize)]
 struct CssAnswer {
     #[serde(default)]

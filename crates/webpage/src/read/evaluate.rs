@@ -44,7 +44,9 @@ pub async fn value_of(page: &mut Page, expression: &str, at_most: Duration) -> R
                 ErrorCode::InvalidArgs,
                 format!("the expression threw {}", stickpin_tree::quote(&said)),
             )
-            .hint("correct the expression; use `?.` for a value that may be missing: `window.app?.ready`")
+            .hint(
+                "correct the expression; use `?.` for a value that may be missing, as in `window.app?.ready`",
+            )
             .details(serde_json::json!({ "exception": said })));
         }
         let value = answer.result;

@@ -31,7 +31,7 @@ const FIRST_LENIENT_ATTEMPT: usize = 3;
 pub struct Page {
     /// The tab that shows the page.
     pub tab: Tab,
-    /// The number of the tab, also the surface id of its trees.
+    /// The number of the tab, which is also the surface id of its trees.
     pub number: u64,
     /// The activity counter of the tab at the last capture.
     pub seen: u64,

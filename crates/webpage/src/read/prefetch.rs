@@ -130,7 +130,8 @@ pub(crate) struct OutcomeRequest {
     of: Handle,
     world: World,
     reply: PendingRequest,
-    /// Whether the answer is a capture; otherwise, its arrival says that a capture is worthwhile.
+    /// Whether the answer is a capture; otherwise, its arrival indicates that a capture is
+    /// worthwhile.
     is_capture: bool,
 }
 
@@ -149,7 +150,7 @@ async fn small_world(page: &Page) -> Result<Option<World>, TabError> {
 }
 
 /// Locates an element in a small page. The outer `None` means that the page is not small or that
-/// its document is not the element's, the inner one that there is no such element.
+/// its document is not the element's; the inner one means that there is no such element.
 pub(crate) async fn locate_in_small_page(
     page: &mut Page,
     handle: Handle,

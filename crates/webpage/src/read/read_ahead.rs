@@ -49,7 +49,7 @@ impl ReadAhead {
     }
 }
 
-/// Returns when the page has changed since the last capture and is at rest.
+/// Waits until the page has changed since the last capture and is at rest.
 pub async fn wait_until_idle(page: &mut Page) {
     // When nothing can be proven, a read-ahead is useless.
     if page.last_walk.as_ref().is_some_and(|walked| !walked.can_be_proven()) {

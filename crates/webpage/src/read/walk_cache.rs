@@ -1,8 +1,8 @@
 //! The current content of a page: the last walk if it is proven to still hold, otherwise a new one.
 //!
-//! The order matters, because the browser answers a request for its counts while a script of the
-//! page runs. First, every document is asked whether it changed, which updates its style and
-//! layout. Then the counts of style recalculations and layouts are read. Only then, if anything
+//! The order matters, because the browser answers a request for its counts even while a script on
+//! the page is running. First, every document is asked whether it changed, which updates its style
+//! and layout. Then the counts of style recalculations and layouts are read. Only then, if anything
 //! differs, are the documents walked.
 //!
 //! The counts kept are those from before the walk. A change during or after the walk makes the next
@@ -33,8 +33,8 @@ type Counts = BTreeMap<String, Option<SessionCounts>>;
 struct SessionCounts {
     /// Style recalculations and layouts.
     renderings: [u64; 2],
-    /// Event listeners; each added one increases the count. Garbage collection lowers it, so two
-    /// counts could be equal by chance. The script's `uncollected` detects a collection; the
+    /// Event listeners; each added listener increases the count. Garbage collection lowers it, so
+    /// two counts could be equal by chance. The script's `uncollected` detects a collection; the
     /// listeners themselves are then compared.
     listeners: u64,
 }
@@ -243,7 +243,7 @@ async fn checks(
     Ok((checks, aim.map(|aimed| FreshAnswer::from_now(page, aimed)).transpose()?))
 }
 
-/// The answers of the script's `unchanged` and `uncollected`; `None` for a frame that is being
+/// The answers to the script's `unchanged` and `uncollected`; `None` for a frame that is being
 /// replaced.
 type Check = Option<(bool, bool)>;
 
@@ -264,7 +264,7 @@ async fn read_walk<'a>(
 }
 
 /// Requests a walk of every document and, for a whole capture, the list of listeners, which the
-/// browser prepares while the columns are read.
+/// browser prepares while the columns are being read.
 async fn request_walk(
     page: &mut Page,
     worlds: &[World],

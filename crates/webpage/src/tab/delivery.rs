@@ -16,7 +16,7 @@ impl Tab {
         self.client.send(Some(&self.session), method)
     }
 
-    /// Waits until the page has received the inputs that were sent, or was replaced.
+    /// Waits until the page has received the inputs that were sent, or has been replaced.
     ///
     /// # Errors
     /// Returns [`TabError::Dialog`] as soon as a dialog opens, and otherwise the errors of

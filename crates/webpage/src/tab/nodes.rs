@@ -39,7 +39,7 @@ impl Tab {
         Ok(Some((parent, id)))
     }
 
-    /// Returns the id, in the document of a world, of a node that the browser names.
+    /// Returns the id that a node named by the browser has in the document of a world.
     ///
     /// # Errors
     /// See [`TabError`].
@@ -80,7 +80,7 @@ impl Tab {
         Ok(self.unless_dialog(answer).await?.result.object_id)
     }
 
-    /// Converts a refusal: a gone subject becomes [`TabError::WorldGone`].
+    /// Converts a refusal. If its subject is gone, returns [`TabError::WorldGone`].
     pub(super) fn refusal_error(&self, error: &CallError) -> TabError {
         if error.is_gone() { TabError::WorldGone } else { TabError::Failed(self.call_error(error)) }
     }

@@ -104,7 +104,7 @@ impl Tab {
         worlds.iter().map(|world| self.send_request(world, expression_for(world)?)).collect()
     }
 
-    /// Returns the answers of several documents; `None` for a frame that is being replaced, which
+    /// Returns the answers from several documents; `None` for a frame that is being replaced, which
     /// is empty for a moment.
     ///
     /// # Errors
@@ -151,7 +151,7 @@ impl Tab {
             .map_err(|e| TabError::Threw(format!("its answer cannot be parsed: {e}")))
     }
 
-    /// Waits for a document's answer, telling a gone document apart from other refusals.
+    /// Waits for a document's answer, and distinguishes a gone document from other refusals.
     pub(super) async fn answer_raw(&self, reply: Reply<cdp::Evaluate>) -> Result<cdp::Evaluated, TabError> {
         let answer = reply.await;
         if answer.as_ref().is_err_and(CallError::is_gone) {
@@ -167,7 +167,7 @@ impl Tab {
     }
 }
 
-/// Returns the source of a call of an agent function. `arguments` is a tuple or array.
+/// Returns the source of a call to an agent function. `arguments` is a tuple or array.
 ///
 /// # Errors
 /// Returns `INTERNAL` when the arguments cannot be serialized.

@@ -78,7 +78,7 @@ impl Tab {
         Ok(self.read(known_worlds)?)
     }
 
-    /// Returns the world of a scope, while its document exists. Sends no command.
+    /// Returns the world of a scope; `None` if its document is gone. Sends no command.
     pub(crate) fn world(&self, scope: u64) -> Result<Option<World>, Error> {
         self.read(|tab| known_worlds(tab).into_iter().find(|w| w.scope == scope))
     }

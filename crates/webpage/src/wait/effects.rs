@@ -16,7 +16,7 @@ const EFFECT_TIMEOUT: Duration = Duration::from_millis(300);
 /// Timeout for a busy page to run, after which the action counts as without effect.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// Timeout for the reaction of a script to the last effect.
+/// Timeout for a script's reaction to the last effect.
 const REACTION_TIMEOUT: Duration = Duration::from_millis(50);
 
 /// The maximum number of notices about requests that an action caused.

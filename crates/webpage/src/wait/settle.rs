@@ -19,13 +19,14 @@ const STREAM_AGE: Duration = Duration::from_millis(500);
 /// The longest wait of a single request to the page.
 const MAX_REQUEST_WAIT: Duration = Duration::from_secs(10);
 
-/// Timeout for the page to name what moves, after the deadline.
+/// Timeout, after the deadline, for the page to name what is moving.
 const DESCRIBE_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The maximum number of descriptions of what still moves.
+/// The maximum number of descriptions of what is still moving.
 const MAX_STILL: usize = 5;
 
-/// Returns when a request stops delaying quiet. Later answers and the ends of streams do not count.
+/// Returns the time at which a request stops delaying quiet. Later answers and the ends of streams
+/// do not count.
 fn ignored_from(request: &Request) -> Instant {
     let latest = request.since + LONG_LIVED_AGE;
     request.answered.map_or(latest, |answered| latest.min(answered + STREAM_AGE))
@@ -62,7 +63,7 @@ fn milliseconds(duration: Duration) -> u64 {
     u64::try_from(duration.as_millis()).unwrap_or(u64::MAX)
 }
 
-/// Waits for quiet until `deadline`, and at most `moving` while documents change and nothing is
+/// Waits for quiet until `deadline`, but for at most `moving` while documents change and nothing is
 /// loading. A dialog ends the wait, because nothing moves while it is open.
 pub async fn settle_until(
     page: &mut Page,

@@ -95,16 +95,16 @@ export const ELEMENT = 1;
 export const TEXT = 3;
 export const FRAGMENT = 11;
 
-/** HTML elements of which properties are read that not every element has. In another namespace, they are different
- * elements. */
+/** HTML elements with properties that are read here and that not every element has. In another namespace, elements with
+ * these names are different elements. */
 const OF_HTML = new Set(('input textarea select option optgroup label button details dialog progress meter output img area table fieldset '
   + 'iframe frame audio video ol td th slot canvas object embed summary').split(' '));
 
 /** Elements that can show a document of their own (HTML 7.3.1 "content navigables"). */
 export const FRAMES = new Set(['iframe', 'frame', 'object', 'embed']);
 
-/** The tag of an element. For an element of another namespace that has the name of an HTML element, that name after a
- * colon. */
+/** The tag of an element. If an element of another namespace has the name of one of these HTML elements, its tag is
+ * that name after a colon. */
 export function tagOf(e) {
   const tag = $localName.call(e);
   return OF_HTML.has(tag) && $namespace.call(e) !== 'http://www.w3.org/1999/xhtml' ? ':' + tag : tag;
@@ -138,10 +138,11 @@ export function adoptRoot(root) {
 }
 
 /**
- * Built-in HTML elements that can have a shadow root (DOM 4.2.14 "valid shadow host name"), as far as pages use them.
+ * Built-in HTML elements that can have a shadow root (DOM 4.2.14 "valid shadow host name"), limited to those that pages
+ * use.
  */
 export const HOSTS = new Set('div span section article aside main nav header footer p'.split(' '));
-/** What an element looked like when the debugger was queried for its root; the query is repeated once that changes. */
+/** What an element looked like when the debugger was queried for its root; the query is repeated when that changes. */
 export const rootAsked = new WeakMap();
 export const hostLook = (e, tag) => (tag.includes('-') && $matches.call(e, ':defined') ? 'd' : '') + $offsetWidth.call(e) + 'x' + $offsetHeight.call(e);
 
@@ -246,7 +247,7 @@ const byId = new Map();
 let sweepAt = 4096;
 /**
  * Nodes that were numbered recently, the first with the number `newFrom`. A WeakRef costs more than everything else
- * about a number, so they are created when no walk is pending. Until then, the nodes are held strongly.
+ * about a number, so WeakRefs are created when no walk is pending. Until then, the nodes are held strongly.
  */
 const newNodes = [];
 let newFrom = 1;

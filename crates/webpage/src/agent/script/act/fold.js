@@ -43,7 +43,7 @@ export function opened(id, older) {
   if (!expanded && !lists.length) return null;
   const focus = deepActive(document);
   const mine = [e, ...lists].filter(x => x && $isConnected.call(x));
-  // A field that filters the list is next to it, in the same pop-up.
+  // A field that filters the list is next to it, in the same popup.
   const popups = lists.map(aroundOf).filter(p => p && !(e && within(e, p)));
   const key = focus !== null && [...mine, ...popups].some(x => within(focus, x));
   const typed = e && $isConnected.call(e) && (isEditable(e) || /^(input|textarea)$/.test(tagOf(e)));

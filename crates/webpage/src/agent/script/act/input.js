@@ -216,7 +216,7 @@ export function select(id, wanted, asked) {
     else missing.push(text);
   }
   if (missing.length) return { handled: true, missing, options: options.slice(0, 50).map(o => squeeze(o.label)) };
-  if (!e.multiple && chosen.length !== 1) return { handled: true, why: 'it accepts one option' };
+  if (!e.multiple && chosen.length !== 1) return { handled: true, why: 'it accepts exactly one option' };
   giveFocus(e);
   // The page was notified of the focus.
   if (changed()) return { handled: true, changed: true };

@@ -31,7 +31,7 @@ const DRAWN = new Set(['canvas', 'embed', 'object']);
 const NOBODY = -1;
 const ANYBODY = 0;
 
-/** How long a press that is announced before it is certain is watched for. */
+/** How long to watch for a press that is announced before it is certain. */
 export const WATCH_MS = 5000;
 
 /** Events that release a drag. `mouseup` follows `pointerup` in the same task: what changed between them was done by
@@ -177,8 +177,8 @@ function readsAs(e, other) {
 
 /**
  * The changes that a press causes by itself: the focus leaves a field, a list next to it closes, a box is checked, a
- * row is selected and text next to it says so; and what the first press of a double press counts up. Other changed text
- * may mean another record.
+ * row is selected and text next to it shows this; and numbers that the first press of a double press increases. Other
+ * changed text may mean another record.
  */
 function borne(event, guard) {
   if (!expected.delivered) return NOTHING;

@@ -17,10 +17,10 @@ import { fieldKind } from './input.js';
  * down.
  */
 export let awaited = null;
-/** How long the next event of the text is awaited. */
+/** How long to wait for the next event of the text. */
 const AWAITED_MS = 2000;
 const TEXT_EVENTS = ['keydown', 'keypress', 'beforeinput', 'input', 'keyup'];
-/** How many levels above a field the other boxes of a one-time code are searched for. */
+/** How many levels above a field to search for the other boxes of a one-time code. */
 const BOXES = 2;
 const $eventPhase = getterOf(Event.prototype, 'eventPhase');
 

@@ -20,7 +20,7 @@ export const S = {
   NAME_FROM_CONTENT: 1 << 25, HAS_POPUP: 1 << 26, EDIT_HOST: 1 << 27, TIME: 1 << 28, BLOCK: 1 << 29,
 };
 
-/** Longer values are cut: they are only shown. */
+/** Longer values are cut, because values are only shown. */
 const VALUE_LIMIT = 10000;
 
 export const CHECKABLE_ROLES = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio']);
