@@ -16,7 +16,7 @@ use crate::identity::surroundings::heading::HeadingIndex;
 use crate::identity::surroundings::popup::PopupText;
 use crate::{Handle, NodeId, Tree};
 
-/// Values that depend on one tree only. Openers are not cached: they come from outside and can
+/// Values that depend on only one tree. Openers are not cached: they come from outside and can
 /// change while the tree stays the same.
 #[derive(Debug)]
 pub(crate) struct IdentityCache {

@@ -13,7 +13,7 @@ use crate::identity::records::Records;
 use crate::identity::step_count;
 use crate::{NodeId, NodeRef, Role};
 
-/// Up to this many nodes, judging each one is faster than indexing their evidence.
+/// The maximum number of nodes for which judging each one is faster than indexing their evidence.
 const MAX_UNINDEXED: usize = 4;
 
 /// Nodes by role and name. A node is listed under its full name and under its name without counts.
@@ -89,7 +89,7 @@ pub(crate) fn similar_nodes_inside(
     found
 }
 
-/// Returns the nodes with a role and name, in document order.
+/// Returns the nodes with a given role and name, in document order.
 fn nodes_named<'r>(records: &'r Records<'_>, role: Role, name: Fingerprint) -> &'r [NodeId] {
     nodes_by_name(records).get(&(role, name)).map_or(&[], Vec::as_slice)
 }

@@ -299,8 +299,8 @@ impl<'t> Records<'t> {
 }
 
 impl<'t> Records<'t> {
-    /// Returns whether several elements of a role have the same words apart from counts, so that
-    /// only the count may distinguish them.
+    /// Returns whether several elements with a given role have the same words apart from counts, so
+    /// that only the count may distinguish them.
     pub(crate) fn shares_text(&self, role: Role, stable: Fingerprint) -> bool {
         let shared = self.cache.shared_texts.get_or_init(|| NamelessText::count_shared(self.tree));
         shared.get(&(role, stable)).is_some_and(|&n| n > 1)

@@ -115,6 +115,6 @@ pub enum NoMatch {
     TextDiffers,
     /// The candidate existed before, as another element.
     Taken,
-    /// Nothing around the element could show that it re-rendered.
+    /// Nothing around the element could show that the element re-rendered.
     Isolated,
 }

@@ -339,7 +339,7 @@ impl<'t> PageWriter<'t> {
         });
     }
 
-    /// Returns whether a marker still waits for its first line.
+    /// Returns whether a marker is still waiting for its first line.
     fn marker_is_open(&self) -> bool {
         self.indents.last().is_some_and(|i| i.marker.is_some())
     }

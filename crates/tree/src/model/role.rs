@@ -86,59 +86,61 @@ macro_rules! kinds {
 }
 
 kinds! {
-    /// Returns whether a person fills in or sets elements of this role. Their content never
+    /// Returns whether a person fills in or sets elements with this role. Their content never
     /// distinguishes records.
     pub is_input { TextBox SearchBox SpinButton Combobox ListBox Slider Checkbox Radio Switch Option }
 
-    /// Returns whether a person presses, sets or types into elements of this role.
+    /// Returns whether a person presses, sets or types into elements with this role.
     pub is_control {
         TextBox SearchBox SpinButton Combobox ListBox Slider Checkbox Radio Switch Option
         Button Link MenuItem MenuItemCheckbox MenuItemRadio Tab TreeItem Clickable
     }
 
-    /// Returns whether elements of this role hold what a person writes, chooses from many, or
+    /// Returns whether elements with this role hold what a person writes, chooses from many, or
     /// moves. Excludes checkboxes: the text beside a checkbox is its subject as often as its label.
     pub(crate) holds_a_value { TextBox SearchBox SpinButton Combobox ListBox Slider }
 
-    /// Returns whether an element of this role is a row, that is, one of several repeated elements.
+    /// Returns whether an element with this role is a row, that is, one of several repeated
+    /// elements.
     pub(crate) is_row { Row ListItem Article Option TreeItem }
 
-    /// Returns whether elements of this role are table cells.
+    /// Returns whether elements with this role are table cells.
     pub(crate) is_cell { Cell GridCell ColumnHeader RowHeader }
 
-    /// Returns whether elements of this role are markup within a sentence.
+    /// Returns whether elements with this role are markup within a sentence.
     pub(crate) is_markup { Strong Emphasis Mark Subscript Superscript Time Insertion Deletion Suggestion }
 
-    /// Returns whether the name of elements of this role conveys all of their content: links, and
+    /// Returns whether the name of an element with this role conveys all of its content: links, and
     /// most roles whose children are presentational (ARIA 1.2, 5.2.8).
     pub(crate) is_told_by_name {
         Button Link Checkbox Image MenuItemCheckbox MenuItemRadio Meter ProgressBar Radio Slider Switch Tab
     }
 
-    /// Returns whether elements of this role are containers whose name tells where something is.
+    /// Returns whether elements with this role are containers whose names indicate where something
+    /// is.
     pub(crate) is_area {
         Region Form Group RadioGroup Dialog AlertDialog Navigation Article Complementary TabPanel Table Grid List Toolbar
         Menu Search Figure
     }
 
-    /// Returns whether a nameless element of this role gets no line of its own around a single
+    /// Returns whether a nameless element with this role gets no line of its own around a single
     /// child.
     pub(crate) is_wrapper {
         ListItem Cell GridCell Group Region Figure Article Definition Term Blockquote Caption Note
     }
 
-    /// Returns whether elements of this role mean nothing when they have neither a name nor
+    /// Returns whether elements with this role mean nothing when they have neither a name nor
     /// content.
     pub(crate) is_hollow { Paragraph Group Region ListItem Figure Generic Note }
 
-    /// Returns whether the name of elements of this role becomes a title above their content,
+    /// Returns whether the name of an element with this role becomes a title above its content,
     /// unless the content repeats it.
     pub(crate) is_titled { Group RadioGroup Dialog AlertDialog Figure Table Grid TreeGrid }
 
-    /// Returns whether elements of this role never occur in the cells of a data table.
+    /// Returns whether elements with this role never occur in the cells of a data table.
     pub(crate) is_structure { Table Heading List Form Navigation Main Article Blockquote }
 
-    /// Returns whether elements of this role flow with the surrounding text. Excludes markup.
+    /// Returns whether elements with this role flow with the surrounding text. Excludes markup.
     pub(crate) is_inline {
         Text Label Link Image ScrollBar Tooltip Math ProgressBar Meter Timer Video Audio Canvas
     }

@@ -64,7 +64,7 @@ fn is_needed(draft: &Draft<'_>, node: NodeRef<'_>) -> bool {
         }
 }
 
-/// Returns whether elements of a role report what just happened.
+/// Returns whether elements with a given role report what just happened.
 fn is_message(role: Role) -> bool {
     matches!(role, Role::Alert | Role::Status | Role::Tooltip)
 }

@@ -1,4 +1,4 @@
-//! The layers of this crate: folders are layers, and imports point down only.
+//! The layers of this crate: folders are layers, and imports point only downward.
 
 #[path = "../../../testkit/src/floors.rs"]
 mod graph;

@@ -147,7 +147,7 @@ impl Segment {
         self.facts().any(|(fact, _)| has_slot(fact)).then(|| self.filtered(|fact| !has_slot(fact)))
     }
 
-    /// Returns the segment with its window titles only.
+    /// Returns the segment with only its window titles.
     pub(super) fn titles(&self) -> Self {
         self.filtered(|fact| fact.kind == FactKind::WindowTitle)
     }

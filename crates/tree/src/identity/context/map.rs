@@ -62,7 +62,7 @@ impl ContextMap {
         self.index.get(&key).map(|&at| &self.segments[at])
     }
 
-    /// Returns a map of the window titles only.
+    /// Returns a map that contains only the window titles.
     #[must_use]
     pub fn titles(&self) -> Self {
         let only = self.segments.iter().map(|segment| Arc::new(segment.titles()));

@@ -14,9 +14,9 @@ use crate::{Attr, NodeId, NodeRef, Role, States, StrId, Tree};
 /// The containers of one tree, found on first use. The tree comes from the queried nodes.
 #[derive(Debug)]
 pub(crate) struct Structure {
-    /// Per nearest ancestor with a role: its rows by role.
+    /// The rows by role, per nearest ancestor with a role.
     by_role: Box<[OnceCell<RowsByRole>]>,
-    /// Per parent: its plain children and cards by tag.
+    /// The plain children and cards by tag, per parent.
     by_tag: Box<[OnceCell<Vec<Repeated>>]>,
     controls: OnceCell<Controls>,
 }

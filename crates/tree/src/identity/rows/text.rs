@@ -60,7 +60,7 @@ pub(crate) fn is_plain(node: NodeRef<'_>) -> bool {
     matches!(node.role(), Role::Generic | Role::Clickable | Role::Label | Role::Legend)
 }
 
-/// Returns whether elements of a role are rows.
+/// Returns whether elements with a given role are rows.
 pub(crate) fn is_row_role(role: Role) -> bool {
     role.is_row() || role == Role::Group
 }

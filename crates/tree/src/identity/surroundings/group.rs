@@ -26,7 +26,7 @@ pub(crate) fn titles_around(element: NodeRef<'_>, surroundings: &HeadingIndex) -
         .collect()
 }
 
-/// Returns the stable part of a group's title. `None` if the node is no such group or nothing of
+/// Returns the stable part of a group's title. `None` if the node is not such a group or no part of
 /// its title is stable.
 pub(crate) fn title(group: NodeRef<'_>) -> Option<Fingerprint> {
     use Role::{Article, Form, Group, RadioGroup, Region};

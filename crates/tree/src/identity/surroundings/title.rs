@@ -16,7 +16,7 @@ impl Title {
         now == Some(self.text) || bears(self)
     }
 
-    /// Returns this title with the node that has it now.
+    /// Returns this title with the node that now has the title.
     pub(crate) fn with_node_of<'a>(self, now: impl IntoIterator<Item = &'a Self>) -> Self {
         now.into_iter().find(|now| now.text == self.text).copied().unwrap_or(self)
     }

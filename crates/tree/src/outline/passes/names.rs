@@ -37,8 +37,8 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
     }
 }
 
-/// Returns whether elements of a role contain other elements, although ARIA names them by their
-/// content.
+/// Returns whether elements with a given role contain other elements, although ARIA names them by
+/// their content.
 fn is_container(role: Role) -> bool {
     role.is_cell() || role.is_row() && role != Role::Option
 }

@@ -22,7 +22,7 @@ pub struct Ablation {
 enum How {
     /// The whole rule.
     Nothing,
-    /// The rule on role and name only.
+    /// The rule reduced to role and name.
     Everything,
     /// Answers of `Records::differences` are ignored.
     Difference(fn(&Meaning, Clause) -> bool),
