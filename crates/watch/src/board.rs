@@ -86,7 +86,7 @@ impl Board {
         });
     }
 
-    /// Removes all log entries, steps and frames, because the log is a different one.
+    /// Removes all log entries, steps and frames, because the session now has a different log.
     pub(crate) fn clear(&self) {
         self.change(|content, version| {
             content.log.clear(version);

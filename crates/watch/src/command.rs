@@ -86,7 +86,7 @@ async fn watch(input: Map<String, Value>, call: &Call) -> Result<Watched> {
     let gate = Arc::new(Gate::new(listener.local_addr().map_err(failed)?));
     let link = gate.invite(Role::Operator);
     let line = format!("session {}: {link}", remote.session);
-    // The send fails only if nobody listens.
+    // The send fails only if nobody is listening.
     let _ = call.progress.send(Progress { done: 0, total: 0, line, lasting: true, part: None });
 
     let site = Site { gate, board: Arc::clone(&board), remote: remote.parallel() };

@@ -151,7 +151,7 @@ impl Log {
         }
     }
 
-    /// Removes all entries, because the log is a different one.
+    /// Removes all entries, because the session now has a different log.
     pub(crate) fn clear(&mut self, version: u64) {
         self.entries.clear();
         self.cleared = version;

@@ -32,7 +32,7 @@ export function showOutline(outline) {
     const [, indent, ref, role, rest] = LINE.exec(line) ?? ["", "", undefined, "", line];
     const level = indent.length / 2;
     open.length = Math.min(open.length, level);
-    // A key names a line by its parents, and lines that read the same by their order.
+    // A key identifies a line by its parents; lines that read the same are distinguished by their order.
     const path = `${open.at(-1) ?? ""}\n${ref ?? `${role} ${nameOf(rest)}`}`;
     const count = counts.get(path) ?? 0;
     counts.set(path, count + 1);
