@@ -19,7 +19,7 @@ use stickpin_devtools::Method;
 use stickpin_devtools::protocol as cdp;
 use stickpin_tree::Handle;
 
-/// The object group of one request; released with its answer.
+/// The object group for one request, released with the answer.
 const GROUP: &str = "stickpin-question";
 
 /// The results by the scope of their document.

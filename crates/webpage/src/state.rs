@@ -93,7 +93,7 @@ pub struct State {
     pub(crate) last_scope: u64,
     /// The session of the driven tab, where events of other tabs are reported.
     pub active: String,
-    /// Dialogs that wait for an answer, with the session of their tab, oldest first.
+    /// Dialogs that are waiting for an answer, with the session of their tab, oldest first.
     pub(crate) dialogs: Vec<(String, Dialog)>,
 }
 
@@ -204,7 +204,7 @@ pub struct TabState {
     pub drawn: Option<String>,
     /// The data of a drag that we intercepted.
     pub(crate) drag: Option<serde_json::Value>,
-    /// Whether a press is expected to open a file chooser, or the one it opened.
+    /// Whether a press is expected to open a file chooser, or the chooser that it opened.
     pub(crate) chooser: Chooser,
 }
 

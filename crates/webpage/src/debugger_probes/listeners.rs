@@ -14,7 +14,7 @@ use stickpin_tree::Role;
 /// translate the rest. Each takes 0.05 to 0.1 ms.
 const MAX_TRANSLATED: usize = 300;
 
-/// The object group of documents in our world, kept while the document exists.
+/// The object group for document objects in our world, kept as long as the documents exist.
 const DOCUMENT_GROUP: &str = "stickpin-document";
 
 /// The events whose listeners make an element clickable.
@@ -185,8 +185,8 @@ async fn nodes(tab: &Tab, pending: PendingListeners) -> Result<Vec<(World, Vec<i
     Ok(found)
 }
 
-/// Returns whether elements of a role are pressed as a whole when they listen. In other roles, the
-/// content is pressed.
+/// Returns whether elements with a given role are pressed as a whole when they listen. With other
+/// roles, the content is pressed.
 const fn is_pressed_as_whole(role: Role) -> bool {
     matches!(
         role,

@@ -125,7 +125,7 @@ fn status(status: i64) -> u16 {
     u16::try_from(status).unwrap_or(0)
 }
 
-/// Marks a request as ended: with `end` or, without it, with the status of its response.
+/// Marks a request as ended: with `end` or, if that is `None`, with the status of its response.
 fn request_ended(tab: &mut TabState, id: &str, end: Option<RequestEnd>) {
     if let Some(seen) = tab.traffic.iter_mut().rev().find(|s| s.id == id && s.end.is_none()) {
         let end = end.unwrap_or_else(|| RequestEnd::Status(seen.status.unwrap_or(200)));

@@ -4,10 +4,10 @@
 //! of each event (`agent/script/act/guard.js`). The copy is made by a request that is sent anyway:
 //! the arrival of the pointer, the aim, or the last locate.
 //!
-//! In a page of several documents, the documents around the target's make their own copies.
-//! Documents of the target's origin are also compared in the task of the event. Documents of other
-//! origins are compared right before the input is sent, because scripts cannot look across origins.
-//! Changes there after that are not detected.
+//! In a page of several documents, the documents around the target's document make their own
+//! copies. Documents of the target's origin are also compared in the task of the event. Documents
+//! of other origins are compared right before the input is sent, because scripts cannot look across
+//! origins. Changes there after that are not detected.
 
 use crate::read::page::Page;
 use crate::tab::{TabError, World, expression};
@@ -93,7 +93,7 @@ impl Guards {
         Some(guard.copy())
     }
 
-    /// Returns the guard of a target, for its input.
+    /// Returns the guard of a target, for the input to the target.
     pub(crate) fn for_input(&self, target: Handle) -> Option<GuardArgument> {
         let guard = self.find(target)?;
         Some(if guard.copied { GuardArgument::Copied((guard.key.clone(),)) } else { guard.copy() })

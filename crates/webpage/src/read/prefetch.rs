@@ -56,7 +56,8 @@ impl<T> FreshAnswer<T> {
         Ok(Self { activity: page.tab.read(|tab| tab.activity)?, at: Instant::now(), answer })
     }
 
-    /// Returns the answer, unless an event was reported since then or too much time passed.
+    /// Returns the answer, unless an event has been reported since then or too much time has
+    /// passed.
     pub(crate) fn if_fresh(self, page: &Page) -> Result<Option<T>> {
         let same = page.tab.read(|tab| tab.activity == self.activity)?;
         Ok((same && self.at.elapsed() < ANSWER_VALIDITY).then_some(self.answer))
@@ -250,7 +251,7 @@ pub(crate) fn request_outcome_report(
 }
 
 /// Returns the target as it was when its press arrived, if that was requested a moment ago and no
-/// change was reported since.
+/// change has been reported since then.
 pub(crate) async fn read_outcome(
     page: &mut Page,
     handle: Handle,

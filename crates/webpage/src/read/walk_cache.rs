@@ -80,7 +80,7 @@ impl PageWalk {
         self.index.get_or_init(|| self.tree.handle_index()).get(&handle).copied()
     }
 
-    /// Returns whether a later check can prove that nothing changed since.
+    /// Returns whether a later check can prove that nothing has changed since the walk.
     pub(crate) fn can_be_proven(&self) -> bool {
         self.documents.iter().all(|d| d.seal != 0)
     }
@@ -119,7 +119,7 @@ pub(crate) struct WalkRequest<'a> {
     pub(crate) watch: &'a [Handle],
     /// If set, the walk is needed only if this element is connected.
     pub(crate) target: Option<Handle>,
-    /// Whether a frame that is replaced during the walk makes it fail, to be retried.
+    /// Whether the walk fails, to be retried, if a frame is replaced in the meantime.
     pub(crate) strict: bool,
 }
 

@@ -59,7 +59,7 @@ pub(super) fn tab_ended(state: &State, session: &str) -> Error {
         .hint("the session continues in another tab; run `stickpin tab list` and `stickpin snapshot -i`")
 }
 
-/// Returns the error for a browser that is gone, or its last tab.
+/// Returns the error for a browser that is gone or has lost its last tab.
 pub fn browser_lost(reason: &str) -> Error {
     Error::new(ErrorCode::BackendLost, reason).hint("run `stickpin open URL` to start again")
 }

@@ -1,7 +1,7 @@
 // The content guard: the content of an element and of its context is copied in the task of the last capture that was
 // judged, and compared in the task in which the page receives each event of the input. Neither step computes names or
-// layout. If no node was touched since the copy, only the state that no mutation reports is compared: the content of
-// controls, and the address.
+// layout. If no node has been touched since the copy, only the state that no mutation reports is compared: the content
+// of controls, and the address.
 //
 // Guarded nodes of other documents are compared in the same task if this document can access theirs (in the same
 // origin): an event with a name that only our worlds know is dispatched to their windows, and answered by
@@ -197,7 +197,7 @@ export function noteMutation(guard) {
   guard.observer.disconnect();
 }
 
-/** Whether any node was touched since the copy. */
+/** Whether any node has been touched since the copy. */
 function hasMutated(guard) {
   if (!guard.mutated && guard.observer.takeRecords().length) noteMutation(guard);
   return guard.mutated;

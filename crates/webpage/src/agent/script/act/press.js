@@ -168,7 +168,7 @@ function placeAnew({ node, chain }, at) {
   return found.length === 1 ? { old, target: found[0] } : null;
 }
 
-/** Whether two elements have equal text and states, as far as all of it can be compared. */
+/** Whether two elements have equal text and states. False if one of them is too large to be compared completely. */
 function readsAs(e, other) {
   if (tagOf(e) !== tagOf(other) || attr(e, 'role') !== attr(other, 'role')) return false;
   const [a, b] = [insideOf(e), insideOf(other)];
@@ -260,7 +260,7 @@ export async function answered() {
 }
 
 /**
- * Reads an element like `locate` when the page has reacted to a press. If it showed nothing since the tracking began
+ * Reads an element like `locate` when the page has reacted to a press. If it has shown nothing since the tracking began
  * except a moved focus, it gets a frame in any case.
  */
 export async function pressed(id, watch) {
@@ -273,7 +273,7 @@ export async function pressed(id, watch) {
 
 // ---- The pointer ----
 
-/** Where the pointer was last seen; null: it was not seen since it was forgotten. */
+/** Where the pointer was last seen; null: it has not been seen since it was forgotten. */
 let pointer = null;
 
 function watchPointer(event) {

@@ -171,7 +171,7 @@ function isRendered(e) {
   return true;
 }
 
-/** The label inside which the walk is: it is rendered. */
+/** The label that the walk is currently in, which is rendered. */
 let withinLabel = null;
 export const nameWithin = label => { withinLabel = label; };
 
