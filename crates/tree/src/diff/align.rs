@@ -16,9 +16,9 @@ pub(super) struct AlignedOutlines<'t> {
     pub(super) to_new: Vec<Option<usize>>,
     /// For each line of the new outline, its line in the old one.
     pub(super) to_old: Vec<Option<usize>>,
-    /// Lines of the new outline whose element was in the old tree without its own line.
+    /// The lines of the new outline whose element was in the old tree without its own line.
     pub(super) was_folded: HashSet<usize>,
-    /// Lines of the old outline whose element is in the new tree without its own line.
+    /// The lines of the old outline whose element is in the new tree without its own line.
     pub(super) is_folded: HashSet<usize>,
 }
 

@@ -218,7 +218,7 @@ fn find_elsewhere<'n>(
     check_rerender(old, a, new, b).map(|()| b)
 }
 
-/// Returns the unique node of a frame that has a meaning.
+/// Returns the unique node with a given meaning in a frame.
 fn find_unique_in_frame<'n>(
     new: &Records<'n>,
     last: &Meaning,

@@ -69,7 +69,7 @@ impl ElementReader<'_, '_> {
         }
     }
 
-    /// Returns the surroundings of the element that a record compares.
+    /// Returns those surroundings of the element that a record compares.
     pub(crate) fn surroundings_for(&self, record: &Record) -> ElementSurroundings {
         let section = |then: &Section| {
             let node = then.node.and_then(|n| self.records.node_at(n));
@@ -183,7 +183,7 @@ impl ElementReader<'_, '_> {
         }
     }
 
-    /// Returns the surroundings of the element that evidence compares.
+    /// Returns those surroundings of the element that evidence compares.
     pub(crate) fn surroundings(&self) -> ElementSurroundings {
         let (tree, surroundings) = (self.records.tree, &self.records.cache.headings);
         let region = region_of(self.element);

@@ -82,8 +82,8 @@ pub(super) fn code_line(text: &str) -> String {
     parts.join("\t")
 }
 
-/// Writes a URL for the list of links: cut after [`MAX_URL`] characters, with characters that could
-/// end it percent-encoded.
+/// Writes a URL for the list of links: cut after [`MAX_URL`] characters, and with percent-encoding
+/// for the characters that could end it.
 pub(super) fn address(url: &str) -> String {
     let mut out = String::with_capacity(url.len());
     for (n, c) in url.chars().enumerate() {

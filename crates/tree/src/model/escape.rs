@@ -9,7 +9,7 @@ use std::fmt::Write as _;
 /// The longest name or value that is printed, in characters.
 pub const MAX_CHARS: usize = 120;
 
-/// Returns `s` in quotes, escaped, cut after [`MAX_CHARS`] characters with `…`.
+/// Returns `s` escaped and in quotes, cut with `…` after [`MAX_CHARS`] characters.
 ///
 /// ```
 /// use stickpin_tree::quote;

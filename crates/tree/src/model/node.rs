@@ -47,7 +47,7 @@ pub enum IdentityGrade {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default, Serialize, Deserialize)]
 pub struct SurfaceId(pub u64);
 
-/// A document of a tree: the top one or a frame's.
+/// A document in a tree: the top document or a frame's.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Document {
     /// The scope of the document's handles.

@@ -33,7 +33,7 @@ pub(crate) struct DraftLine<'t> {
 pub(crate) struct Draft<'t> {
     pub(crate) tree: &'t Tree,
     pub(super) fate: Vec<Fate>,
-    /// Labels that are printed instead of names.
+    /// The labels that are printed instead of names.
     label: HashMap<NodeId, String>,
     /// The number of buttons without a line, per toolbar.
     folded: HashMap<NodeId, usize>,

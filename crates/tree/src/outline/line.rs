@@ -53,7 +53,7 @@ pub(crate) fn describe(out: &mut String, node: NodeRef<'_>, label: &str, style: 
     }
 }
 
-/// States that are written as one word.
+/// The states that are written as one word.
 const STATE_WORDS: [(States, &str); 9] = [
     (States::SELECTED, "selected"),
     (States::DISABLED, "disabled"),

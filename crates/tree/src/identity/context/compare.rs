@@ -59,7 +59,7 @@ impl ContextChange {
     }
 }
 
-/// Returns a hash of the kind and shape of a fact and of the words around the numbers of its text.
+/// Returns a hash of a fact's kind and shape and of the words around the numbers in its text.
 pub(super) fn pattern(kind: FactKind, shape: u32, text: &str) -> u64 {
     nonzero_hash(&(kind, shape, split_at_numbers(text)))
 }

@@ -62,7 +62,7 @@ pub(super) struct Fact {
 /// The position of a fact, independent of its segment.
 pub(super) type Slot = (FactKind, u64);
 
-/// Returns the facts of a segment that have a slot.
+/// Returns a segment's facts that have a slot.
 pub(super) fn slots(segment: &Segment) -> impl Iterator<Item = (Slot, &str)> {
     segment.facts().filter(|(fact, _)| fact.slot != 0).map(|(fact, text)| ((fact.kind, fact.slot), text))
 }

@@ -21,11 +21,11 @@ use crate::{Attr, NodeId, NodeRef, Role, States};
 pub struct ContextReader<'r, 't> {
     records: &'r Records<'t>,
     is_segment_root: fn(&Records<'_>, NodeRef<'_>) -> bool,
-    /// Nodes that are selected, current or checked, in order.
+    /// The nodes that are selected, current or checked, in order.
     selected_nodes: Vec<NodeId>,
-    /// Buttons whose menu or section is open, in order.
+    /// The buttons whose menu or section is open, in order.
     expanded: Vec<NodeId>,
-    /// Dialogs, in order.
+    /// The dialogs, in order.
     dialogs: Vec<NodeId>,
 }
 

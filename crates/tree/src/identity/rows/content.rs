@@ -35,11 +35,11 @@ pub(crate) struct Row {
     pub(crate) raw_key: Option<Fingerprint>,
     pub(crate) text: RowFingerprints,
     pub(crate) names: RowFingerprints,
-    /// Names of row headers that are not texts, as on most desktops.
+    /// The names of row headers that are not texts, as on most desktops.
     pub(crate) headers: RowFingerprints,
     pub(crate) numbers: RowFingerprints,
     pub(crate) values: RowFingerprints,
-    /// Texts that are labels of fields in the row, in document order.
+    /// The texts that are labels of fields in the row, in document order.
     labels: Vec<NodeId>,
     /// Whether the label of a field distinguishes the row. A label that all rows have (`Quantity`)
     /// does not make them a form.

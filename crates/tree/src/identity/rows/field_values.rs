@@ -8,9 +8,9 @@ use crate::identity::fingerprint::Fingerprint;
 /// typing changes nothing. They only reveal that rows moved, when they appear in another row.
 #[derive(Debug, Clone)]
 pub(crate) struct FieldValues {
-    /// Values that only this row had.
+    /// The values that only this row had.
     pub(crate) own_values: Box<[Fingerprint]>,
-    /// Values that only one of the rows had, for all rows, sorted.
+    /// The values that only one of the rows had, for all rows, sorted.
     pub(crate) all_values: Arc<[Fingerprint]>,
 }
 

@@ -53,8 +53,8 @@ fn has_other_content(node: NodeRef<'_>) -> bool {
     })
 }
 
-/// Returns whether the name contains the name of an element below. The name of a tree item contains
-/// only its own text, not its subitems.
+/// Returns whether the name contains the name of a descendant element. The name of a tree item
+/// contains only its own text, not its subitems.
 fn repeats_below(node: NodeRef<'_>) -> bool {
     let named = node.subtree().skip(1).filter(|n| !n.is_text() && !n.name().is_empty());
     named.into_iter().any(|n| node.name().contains(n.name()))
