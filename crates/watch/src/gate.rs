@@ -151,7 +151,8 @@ impl Gate {
         found.cloned().ok_or(Refusal::Visit)
     }
 
-    /// Returns the visit of a request that also contains the key of the visit.
+    /// Returns the visit of a request, provided that the request also contains the key of the
+    /// visit.
     ///
     /// # Errors
     /// Returns [`Refusal::Visit`].

@@ -12,7 +12,7 @@ const key = sessionStorage.getItem(NAME) ?? "";
 /** Whether this tab was admitted. Another tab of the same browser has the cookie, but no key. */
 export const isLetIn = key !== "";
 
-/** Returns an address of the server that contains the key of the visit. */
+/** Returns a server address that contains the key of the visit. */
 export function address(path) {
   return `${path}?key=${key}`;
 }

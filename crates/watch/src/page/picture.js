@@ -161,7 +161,7 @@ function scroll() {
   scrolled = 0;
 }
 
-/** Keys that are passed to the app unchanged. Tab stays with this page, so that keyboard users are not trapped. */
+/** The keys that are passed to the app unchanged. Tab stays with this page, so that keyboard users are not trapped. */
 const KEYS = new Set([
   "Enter", "Backspace", "Delete", "Escape", "ArrowUp", "ArrowDown", "ArrowLeft", "ArrowRight", "Home", "End",
   "PageUp", "PageDown",
