@@ -35,11 +35,11 @@ struct DocumentProbe {
     object: Option<String>,
     /// The document as an object of the page's world, for requesting its listeners.
     page_object: Option<String>,
-    /// Nodes with listeners at the last request, as sorted backend node ids.
+    /// The nodes with listeners at the last request, as sorted backend node ids.
     listener_nodes: Vec<i64>,
-    /// Element ids by backend node id.
+    /// The element ids by backend node id.
     numbers: HashMap<i64, u64>,
-    /// Elements with their own click listener.
+    /// The elements with their own click listener.
     with_click_listener: HashSet<u64>,
     /// Whether the last capture left requests for later captures.
     more: bool,

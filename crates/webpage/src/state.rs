@@ -83,9 +83,9 @@ impl SharedState {
 /// The state of all pages of one connection.
 #[derive(Debug, Default)]
 pub struct State {
-    /// Tabs by the session of their page.
+    /// The tabs, by the session of their page.
     pub tabs: HashMap<String, TabState>,
-    /// Sessions of out-of-process frames, with the session of their tab.
+    /// The sessions of out-of-process frames, with the session of their tab.
     pub children: HashMap<String, String>,
     /// Why the browser is gone.
     pub lost: Option<String>,
@@ -93,13 +93,13 @@ pub struct State {
     pub(crate) last_scope: u64,
     /// The session of the driven tab, where events of other tabs are reported.
     pub active: String,
-    /// Dialogs that are waiting for an answer, with the session of their tab, oldest first.
+    /// The dialogs that are waiting for an answer, with the session of their tab, oldest first.
     pub(crate) dialogs: Vec<(String, Dialog)>,
 }
 
 impl State {
-    /// Returns the session of the tab that a session belongs to: itself, or that of the page around
-    /// an out-of-process frame.
+    /// Returns the session of the tab that a session belongs to: itself, or the session of the page
+    /// around an out-of-process frame.
     pub fn root_of<'s>(&'s self, session: &'s str) -> &'s str {
         self.children.get(session).map_or(session, String::as_str)
     }
@@ -160,11 +160,11 @@ pub struct TabState {
     pub driven: bool,
     /// Whether we closed the tab or are about to.
     pub asked_to_close: bool,
-    /// Addresses of tabs that the page requested and that have not appeared yet.
+    /// The addresses of tabs that the page requested and that have not appeared yet.
     pub opening: VecDeque<String>,
     /// The id of the top frame.
     pub main: String,
-    /// Frames by id. The map's order means nothing; see `Frame::order`.
+    /// The frames by id. The map's order means nothing; see `Frame::order`.
     pub frames: BTreeMap<String, Frame>,
     pub(crate) next_order: u64,
     /// The set-up command that the browser refused, until that is reported.
@@ -175,13 +175,14 @@ pub struct TabState {
     pub dialog: Option<Dialog>,
     /// The number of dialogs closed so far, in any tab.
     pub answers: u64,
-    /// Kind and message of a dialog that is dismissed automatically because its script repeats it.
+    /// The kind and message of a dialog that is dismissed automatically because its script repeats
+    /// it.
     pub silenced: Option<(String, String)>,
     /// An uncommitted cross-document navigation of the top frame: the URL, and when it began.
     pub navigating: Option<(String, Instant)>,
     /// The number of committed navigations of the top frame, including those within a document.
     pub arrivals: u64,
-    /// Pending requests, by id.
+    /// The pending requests, by id.
     pub(crate) requests: HashMap<String, Request>,
     /// The most recent requests, oldest first, including those that ended.
     pub(crate) traffic: VecDeque<traffic::LoggedRequest>,
@@ -191,11 +192,11 @@ pub struct TabState {
     pub activity: u64,
     /// When `activity` was last incremented.
     pub(crate) active_at: Option<Instant>,
-    /// Notices to report, oldest first.
+    /// The notices to report, oldest first.
     pub notices: VecDeque<Notice>,
     /// The last position of the pointer, and the value of `activity` at that time.
     pub(crate) pointer: Option<((f64, f64), u64)>,
-    /// URLs of scripts that run as workers: no event reports the end of their requests.
+    /// The URLs of scripts that run as workers: no event reports the end of their requests.
     pub(crate) workers: VecDeque<String>,
     /// The last report of a press for which a document watched; see [`agent`](crate::agent).
     pub verdict: Option<crate::agent::PressVerdict>,

@@ -20,8 +20,8 @@ const LIVE_QUALITY: u8 = 80;
 /// Takes a screenshot of the page, its viewport or one element.
 ///
 /// # Errors
-/// Returns `ELEMENT_OFFSCREEN` for an element without a box, or with one smaller than a pixel; also
-/// errors from the tab.
+/// Returns `ELEMENT_OFFSCREEN` for an element that has no box or one smaller than a pixel, or an
+/// error from the tab.
 pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Result<ScreenshotImage> {
     let (area, clip) = match request.of {
         Some(handle) => {
@@ -65,7 +65,7 @@ pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Res
 /// Neither the layout of the page nor the coordinates of an input change while this happens.
 ///
 /// # Errors
-/// Returns `DIALOG_OPEN` and errors from the tab.
+/// Returns `DIALOG_OPEN` or an error from the tab.
 pub async fn begin_live_picture(page: &Page) -> Result<PendingPicture> {
     let tab = page.tab.clone();
     let area = viewport(&tab).await?;

@@ -21,7 +21,7 @@ pub struct Columns {
     pub(super) states: Vec<u32>,
     /// Per row: the element id; 0 for text.
     pub(super) id: Vec<u64>,
-    /// Rows for which the browser's accessibility tree overrides the script.
+    /// The rows for which the browser's accessibility tree overrides the script.
     pub(super) self_descriptions: HashMap<u32, SelfDescription>,
 }
 
@@ -35,7 +35,7 @@ pub(crate) struct WireColumns {
     pub(super) depth: Vec<u32>,
     /// Per row: the index of its kind. Empty after parsing.
     kind: Vec<u32>,
-    /// Kinds as flattened triples (string of the role, string of the tag, states).
+    /// The kinds as flattened triples (string of the role, string of the tag, states).
     kinds: Vec<u32>,
     /// Per row: 0 for no name, 1 for the next of `names`, n for the name n - 1 places before that.
     /// Empty after parsing.
@@ -49,11 +49,11 @@ pub(crate) struct WireColumns {
     pub(super) value: Vec<u32>,
     /// Flattened triples (row, string of the key, string of the value).
     pub(super) attrs: Vec<u32>,
-    /// Rows of defined custom elements, whose internals may define their role.
+    /// The rows of defined custom elements, whose internals may define their role.
     custom: Vec<u32>,
-    /// Ids of elements that may have a closed shadow root.
+    /// The ids of elements that may have a closed shadow root.
     hosts: Vec<u64>,
-    /// Watched elements that are connected but not in the tree.
+    /// The watched elements that are connected but not in the tree.
     pub(super) hidden: Vec<u64>,
     pub(super) strings: Vec<String>,
     /// The token with which to ask the script later whether this capture still holds; 0 if the

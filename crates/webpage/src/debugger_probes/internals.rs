@@ -124,7 +124,7 @@ fn text(value: Option<&Value>) -> String {
     }
 }
 
-/// Converts a role name of the browser to ours; `None` for unknown roles and those without meaning.
+/// Converts a browser's role name to ours; `None` for unknown roles and for roles without meaning.
 fn own_role(role: &str) -> Option<Role> {
     match role {
         "generic" | "none" | "presentation" => None,

@@ -8,17 +8,18 @@ use std::time::Instant;
 use stickpin_device::{Notice, RequestEnd};
 use stickpin_devtools::protocol as cdp;
 
-/// Types of requests that never delay quiet: they stay open, or nothing visible depends on them.
+/// The types of requests that never delay quiet: they stay open, or nothing visible depends on
+/// them.
 const LONG_LIVED_TYPES: &[&str] =
     &["EventSource", "WebSocket", "Ping", "Media", "CSPViolationReport", "Prefetch", "Preflight", "Manifest"];
 
-/// Types of requests without an expected answer: a failure is not worth a notice.
+/// The types of requests without an expected answer: a failure is not worth a notice.
 const UNANSWERED_TYPES: &[&str] = &["Ping", "CSPViolationReport", "Prefetch", "Preflight"];
 
 /// The maximum number of worker URLs that a tab remembers.
 const WORKERS: usize = 50;
 
-/// Types of requests made by scripts. Their responses may last as long as the page.
+/// The types of requests that scripts make. Their responses may last as long as the page.
 const BY_SCRIPT: &[&str] = &["Fetch", "XHR"];
 
 /// Records an event from the `Network` domain; `None` if the event was not understood or its

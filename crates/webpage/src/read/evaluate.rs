@@ -13,7 +13,7 @@ use tokio::time::timeout;
 /// Timeout for a promise to settle in one evaluation.
 const PROMISE_TIMEOUT: Duration = Duration::from_millis(250);
 
-/// The time for which an unsettled promise is kept without a query.
+/// The time for which an unsettled promise is kept if it is not queried.
 const PROMISE_RETENTION: Duration = Duration::from_secs(2);
 
 /// The longest shown value, in characters.

@@ -235,8 +235,8 @@ pub(crate) fn request_outcome(
     Ok(Some(OutcomeRequest { of, world: world.clone(), reply, is_capture: true }))
 }
 
-/// Asks the document of a target to report when it has done what it deferred at a press. The target
-/// is then located.
+/// Asks a target's document to report when it has done what it deferred at a press. The target is
+/// then located.
 pub(crate) fn request_outcome_report(
     page: &Page,
     target: Option<Handle>,

@@ -135,8 +135,8 @@ impl WalkRequest<'_> {
         if let Some(target) = self.target.filter(|h| h.scope == world.scope) {
             return expression("locate", (target.id, self.ranges(world)));
         }
-        // A record may be read across documents (the opener of a popup), and the tree needs its
-        // root.
+        // A record may be read across documents (as for the opener of a popup), and the tree needs
+        // its root.
         let watch = serde_json::to_string(&self.ranges(world)).map_err(corrupt)?;
         Ok(format!("{GLOBAL}.capture({{watch:{watch}}})"))
     }

@@ -128,7 +128,7 @@ pub fn requests_since_action(page: &Page) -> Result<Vec<NetworkRequest>> {
     })
 }
 
-/// Returns the effects of an action that have no notice yet.
+/// Returns an action's effects that have no notice yet.
 pub fn unreported_effects(page: &Page) -> Result<Vec<Notice>> {
     let action_began = page.action_began;
     page.tab.write(|tab| {

@@ -123,7 +123,7 @@ pub async fn settle_until(
             Ok(Ok(answer)) => {
                 let last_input = page.last_input;
                 let state = page.tab.read(|tab| pending_activity(tab, last_input, quiet))?;
-                // A page that has begun to load something meanwhile may take longer.
+                // A page that has meanwhile begun to load something may take longer.
                 let loads = state.as_ref().is_some_and(|(still, _)| !still.is_empty());
                 let until = if loads { deadline } else { until };
                 if answer.settled && state.is_none() {

@@ -28,7 +28,7 @@ export function newScope(doc) {
     /** aria-owns (ARIA 1.2, 6.6): owner -> owned, and vice versa. */
     owned: null,
     ownerOf: null,
-    /** Roles of elements with a role attribute, once computed. */
+    /** The roles of elements with a role attribute, once computed. */
     roles: new Map(),
     /** Whether some table has a role attribute. */
     tableRoles: false,
@@ -165,10 +165,10 @@ function scanRules(rules, facts) {
   }
 }
 
-/** Values of `overflow` with which a person can scroll (`var()` may be anything). */
+/** The values of `overflow` with which a person can scroll (`var()` may be anything). */
 export const SCROLLS = /auto|scroll|overlay|var\(/;
 
-/** Whether a `content` can be text for a reader. Glyphs of icon fonts (private use) are not text. */
+/** Whether a `content` value can be text for a reader. Glyphs of icon fonts (private use) are not text. */
 const makesText = content => !!content && !/^(none|normal|inherit|initial|unset)$/.test(content) && !/^(["'])[\s\ue000-\uf8ff]*\1$/.test(content);
 
 export const BEFORE = 1;

@@ -118,8 +118,8 @@ export function pointOf(e, target, thorough) {
 const TRIED = 7;
 
 /**
- * A free point of a box, nearest to its middle: a cover may leave a part of the element free, and a drawn shape (an
- * arc, a line) often does not include the middle of its box. null: there is none.
+ * The free point of a box that is nearest to its middle: a cover may leave a part of the element free, and a drawn
+ * shape (an arc, a line) often does not include the middle of its box. null: there is none.
  */
 function freePoint(seen, target) {
   const [left, top, right, bottom] = seen;
@@ -157,7 +157,7 @@ export function deepAt(x, y) {
   return e;
 }
 
-/** Roles of elements that a person would not consider part of a field, whatever contains them. */
+/** The roles of elements that a person would not consider part of a field, whatever contains them. */
 const OWN_POPUPS = /^(alert|alertdialog|dialog|grid|listbox|menu|progressbar|status|tooltip|tree)$/;
 /** Elements that are pressed for their own sake. */
 const PRESSED_ITSELF = 'a[href],button,input:not([type=hidden]),select,textarea,summary,label,iframe,[tabindex]:not([tabindex^="-"]),[contenteditable]:not([contenteditable=false]),'
@@ -232,7 +232,7 @@ export function reaches(at, target) {
       // The content of a tab or similar element is part of it (ARIA 1.2, "children presentational"): a tab of jQuery UI
       // is a link in a tab.
       if (ONE_WITH_ITS_INSIDE.test(attr(target, 'role') || '') && $contains.call(target, p)) continue;
-      // A press on an image-map area is reported at its image, a press on an option at its list.
+      // A press on an image-map area is reported at its image, and a press on an option at its list.
       return (tag === 'select' && $contains.call(p, target));
     }
   }

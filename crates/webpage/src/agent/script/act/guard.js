@@ -292,7 +292,7 @@ function answerAround(event) {
   if (guard && contentChanged(guard)) event.preventDefault();
 }
 
-/** Whether a document of this origin guards content under a key that has changed. */
+/** Whether content that a document of this origin guards under a key has changed. */
 function aroundChanged(key) {
   const ask = w => {
     if (w !== window && isReachable(w) && !EventTarget.prototype.dispatchEvent.call(w, new Event(key, { cancelable: true }))) return true;

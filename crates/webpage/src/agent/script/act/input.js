@@ -148,7 +148,7 @@ export function setValue(id, text, key) {
   const want = field.type === 'datetime-local' ? text.trim().replace(' ', 'T') : text.trim();
   const guard = key ? guards.get(key) : null;
   if (guard && contentChanged(guard)) return { changed: true, value: '' };
-  // An invisible field of an equal type shows how the value is converted.
+  // An invisible field of the same type shows how the value is converted.
   const probe = DOC.createElement.call(document, 'input');
   for (const name of ['type', 'min', 'max', 'step', 'value']) if (has(field, name)) probe.setAttribute(name, attr(field, name));
   $setInput.call(probe, want);

@@ -39,7 +39,7 @@ export function readAttributes(e) {
   return values;
 }
 
-/** Attr of crates/tree for attributes that are reported unchanged. */
+/** The Attr of crates/tree for each attribute that is reported unchanged. */
 export const KEY_ATTRS = [
   [A_ID, 'id'], [A_TESTID, 'testId'], [A_DATA_TEST, 'dataTest'], [A_DATA_CY, 'dataCy'], [A_DATA_TEST_ID, 'dataTestId'],
   [A_DATA_ID, 'dataId'], [A_DATA_KEY, 'dataKey'], [A_DATA_ROW_KEY, 'dataRowKey'], [A_DATA_ITEM_ID, 'dataItemId'],

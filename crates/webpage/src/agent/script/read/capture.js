@@ -25,11 +25,11 @@ import { noteCustom, seal } from './unchanged.js';
 import { changeCount } from '../changes.js';
 
 const NODE_LIMIT = 250000;
-/** The maximum number of characters of all names, values and attributes together. */
+/** The maximum number of characters in all names, values and attributes together. */
 const TEXT_BUDGET = 16 << 20;
 /** The HTML parser nests at most 512 levels; the stack of a script in the page is full at about 1,300. */
 const DEPTH_LIMIT = 700;
-/** The maximum number of characters of an attribute. */
+/** The maximum number of characters in an attribute. */
 const ATTR_LIMIT = 2000;
 /** The number of texts that are searched for a repeated one: in a list of thousands, most are new, and a larger map is
  * slow. */

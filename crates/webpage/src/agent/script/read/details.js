@@ -17,11 +17,11 @@ import { LIVE_ROLES, S, is } from './states.js';
 import { ICON_FONT } from './icons.js';
 import { putAttr } from './capture.js';
 
-/** The maximum number of characters of an image source; a longer one is represented by its end and a fingerprint of the
+/** The maximum number of characters in an image source; a longer one is represented by its end and a fingerprint of the
  * whole. */
 const SOURCE_LIMIT = 48;
 const SOURCE_END = 30;
-/** The maximum number of characters of the text of an active descendant. */
+/** The maximum number of characters in an active descendant's text. */
 const ACTIVE_LIMIT = 200;
 
 // ---- Attributes ----

@@ -66,12 +66,13 @@ const NEEDS_PARENT = new Map(Object.entries({
   menuitemcheckbox: 'menu menubar group', menuitemradio: 'menu menubar group', treeitem: 'tree group treeitem',
 }).map(([role, parents]) => [role, new Set(parents.split(' '))]));
 
-/** Parts of a table, which have no role if the table has another role (HTML-AAM 4.1; ARIA 1.2, 5.4 presentation). */
+/** The parts of a table, which have no role if the table has another role (HTML-AAM 4.1; ARIA 1.2, 5.4 presentation).
+ * */
 const TABLE_PARTS = new Set('tr td th tbody thead tfoot caption'.split(' '));
 const LISTS = new Set('ul ol menu dir'.split(' '));
 const TABLES = new Set('table grid treegrid'.split(' '));
 
-/** Roles that take their name from their content (ARIA 1.2, 5.2.8.4). */
+/** The roles that take their name from their content (ARIA 1.2, 5.2.8.4). */
 export const NAME_FROM_CONTENT = new Set(('button cell checkbox columnheader gridcell heading link menuitem menuitemcheckbox '
   + 'menuitemradio option radio rowheader switch tab term tooltip treeitem').split(' '));
 
