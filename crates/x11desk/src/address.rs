@@ -27,7 +27,7 @@ pub struct Address {
 }
 
 impl Address {
-    /// Returns the address of a display that a person may be using, by its name.
+    /// Returns the address of the display with this name, which a person may be using.
     #[must_use]
     pub fn shared(name: &str) -> Self {
         Self { name: name.to_owned(), cookie: None, shared: true }

@@ -34,7 +34,7 @@ const WINDOW_NAME: &str = "stickpin";
 pub struct Display {
     pub(crate) conn: RustConnection,
     pub(crate) root: WindowId,
-    /// Width and height in pixels.
+    /// The width and height in pixels.
     pub(crate) size: (u16, u16),
     pub(crate) atoms: Atoms,
     /// Our window, which is never shown. It owns the clipboard and identifies this process to
@@ -62,7 +62,7 @@ pub(crate) struct Seat {
 /// Spare keys that we have assigned keysyms to.
 #[derive(Debug, Default)]
 pub(crate) struct LentKeys {
-    /// Keycodes by keysym.
+    /// The keycodes by keysym.
     pub(crate) lent: HashMap<u32, u8>,
     pub(crate) used: Option<Instant>,
 }

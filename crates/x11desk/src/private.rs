@@ -58,7 +58,7 @@ pub struct PrivateDisplay {
     cookie: Cookie,
     /// The address of the session bus.
     pub bus: String,
-    /// Environment variables for apps.
+    /// The environment variables for apps.
     environment: Vec<(OsString, OsString)>,
     /// The programs in the order in which they are ended, the display last. Each leads its own
     /// process group.

@@ -6,13 +6,13 @@ use x11rb::protocol::xproto::Window as WindowId;
 /// The widths of the four edges around a window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Extents {
-    /// Pixels on the left.
+    /// The width of the left edge, in pixels.
     pub left: u32,
-    /// Pixels on the right.
+    /// The width of the right edge, in pixels.
     pub right: u32,
-    /// Pixels on the top.
+    /// The width of the top edge, in pixels.
     pub top: u32,
-    /// Pixels on the bottom.
+    /// The width of the bottom edge, in pixels.
     pub bottom: u32,
 }
 
