@@ -28,8 +28,8 @@ use crate::identity::text_similarity::{self, TextCounts};
 use crate::identity::verdict::{Clause, Verdict};
 use crate::{Handle, NodeId, NodeRef, Role, Tree};
 
-/// The records of one tree. Build one per capture: what is read about a container is shared by all
-/// of its elements. For a tree that is queried again, use [`CachedTree`](crate::CachedTree).
+/// The records of one tree. Build them once per capture: what is read about a container is shared
+/// by all of its elements. For a tree that is queried again, use [`CachedTree`](crate::CachedTree).
 ///
 /// ```
 /// use stickpin_tree::{Document, IdentityGrade, NodeSpec, Openers, Records, Role, TreeBuilder};

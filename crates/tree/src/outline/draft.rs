@@ -61,7 +61,7 @@ impl<'t> Draft<'t> {
         }
     }
 
-    /// Returns whether a node is the scope of the view, if that is not the whole tree.
+    /// Returns whether a node is the scope of a view that does not show the whole tree.
     pub(super) fn is_scope(&self, node: NodeRef<'_>) -> bool {
         self.start > 0 && node.id().index() == self.start
     }

@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 
 /// The minimum similarity (0 to 1) of a useful suggestion.
 const MIN_SIMILARITY: f64 = 0.45;
-/// The maximum number of characters of a name that are compared.
+/// The maximum number of characters in a name that are compared.
 const MAX_COMPARED_CHARS: usize = 80;
 /// The maximum number of different names that are compared closely.
 const MAX_COMPARED_NAMES: usize = 1_000;

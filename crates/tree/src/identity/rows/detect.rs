@@ -62,8 +62,8 @@ impl Structure {
         &at.container.rows(tree)[at.index]
     }
 
-    /// Returns the row of an element: the nearest one with its own key or text, otherwise the
-    /// nearest one.
+    /// Returns the row of an element: the nearest row with its own key or text or, if there is
+    /// none, the nearest row.
     pub(crate) fn row_of(&self, element: NodeRef<'_>) -> Option<RowAt<'_>> {
         self.row_around(element, false)
     }

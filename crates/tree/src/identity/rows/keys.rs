@@ -26,7 +26,7 @@ fn is_test_id(attr: Attr) -> bool {
 }
 
 /// Returns the keys of all rows of a container, in order. Values that count up with the row
-/// position are not keys but indices: another record has the same index after the list changed.
+/// position are not keys but indices: another record has the same index after the list has changed.
 pub(crate) fn keys_of(rows: &[NodeRef<'_>]) -> Vec<Option<RowKey>> {
     let mut keys = vec![None; rows.len()];
     for attr in KEYS {

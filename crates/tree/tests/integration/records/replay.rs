@@ -80,7 +80,8 @@ pub fn replay(case: &Case, mode: Mode, without: Ablation) -> Vec<Judged> {
                     let (seen, then) = entry.seen;
                     let handle = |at: usize, node| records[at].tree().node(node).handle();
                     if handle(seen, then) != handle(at, node) {
-                        // As in a session: an element found in other nodes is tracked by these.
+                        // As in a session: an element found in other nodes is tracked by these
+                        // nodes.
                         entry.issued = entry.issued.with_nodes_of(&records[at].meaning(node));
                     }
                     entry.seen = (at, node);
