@@ -208,7 +208,8 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
         return code::fill_code(page, &world, field.id, text, key.as_deref()).await;
     }
     if field.editor && !field.value.is_empty() {
-        // Editors learn about the selection from an event that arrives after the selection changed.
+        // Editors learn about the selection from an event that arrives after the selection has
+        // changed.
         page.tab.wait_frame(&world).await.map_err(unknown)?;
     }
     if text.is_empty() {

@@ -42,7 +42,7 @@ impl Signal {
     }
 }
 
-/// The answer to `aim(id)`: the element after it was scrolled into view.
+/// The answer to `aim(id)`: the element after it has been scrolled into view.
 #[derive(Debug, Clone, PartialEq, Deserialize)]
 pub(crate) struct AimAnswer {
     /// The box as x, y, width and height; `None` without a box.

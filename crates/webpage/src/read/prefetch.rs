@@ -1,8 +1,8 @@
-//! Requests of one action that are sent together.
+//! Requests that one action sends together.
 //!
 //! An action locates its target, aims, waits for the pointer to arrive, locates again, presses, and
-//! locates once more. Each step waits for the browser, and the page's own work is the smallest
-//! part.
+//! locates once more. Each step waits for the browser, and the page's own work takes the smallest
+//! part of the time.
 //!
 //! - In a page of one document, the request that locates the element also returns where to aim
 //!   ([`PrefetchedAim`]).
@@ -125,7 +125,7 @@ impl Drop for AnnouncedPress {
     }
 }
 
-/// A request about the target of a press, sent once the press has arrived.
+/// A request about the target of a press, sent as soon as the press has arrived.
 #[derive(Debug)]
 pub(crate) struct OutcomeRequest {
     of: Handle,
@@ -182,9 +182,9 @@ async fn walk_single_document(
     walk_cache::assemble_walk(page, vec![(world, columns)], walk_request).await
 }
 
-/// Moves the pointer to a point of the tab's own document and hit-tests once the page has reacted.
-/// In a small page, `context` requests the element to be located again; with `press`, the document
-/// also watches for the press.
+/// Moves the pointer to a point of the tab's own document and hit-tests as soon as the page has
+/// reacted. In a small page, `context` requests the element to be located again; with `press`, the
+/// document also watches for the press.
 pub(crate) async fn move_and_hit_test(
     page: &mut Page,
     at: &DocumentElement,
@@ -220,8 +220,8 @@ pub(crate) async fn move_and_hit_test(
     Ok((arrival, arrived))
 }
 
-/// Requests the state of the target after a press arrived in this document, and ends the watch for
-/// the press. `None` if the target must be located the usual way.
+/// Requests the state of the target after a press has arrived in this document, and ends the watch
+/// for the press. `None` if the target must be located the usual way.
 pub(crate) fn request_outcome(
     page: &Page,
     target: Option<Handle>,

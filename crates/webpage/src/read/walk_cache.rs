@@ -225,8 +225,8 @@ pub(crate) async fn current_page<'a>(
     Ok(CurrentPage { walked: page.last_walk.as_ref(), aimed })
 }
 
-/// Returns whether each document is unchanged, and where to aim at the wanted element, which one of
-/// the documents reports.
+/// Returns whether each document is unchanged, and where to aim at the wanted element, as reported
+/// by the element's document.
 async fn checks(
     page: &Page,
     worlds: &[World],

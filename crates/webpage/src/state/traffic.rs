@@ -22,7 +22,7 @@ pub(crate) struct LoggedRequest {
     pub(crate) end: Option<(RequestEnd, Instant)>,
     /// Whether a wait for quiet includes the request, as in [`super::Request`].
     pub(crate) counts: bool,
-    /// Whether a script made the request, by `fetch` or similar.
+    /// Whether a script made the request, through `fetch` or a similar function.
     pub(crate) by_script: bool,
     /// Whether the request was reported as the effect of an action.
     pub(crate) reported: bool,

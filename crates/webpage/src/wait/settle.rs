@@ -16,7 +16,7 @@ const LONG_LIVED_AGE: Duration = Duration::from_secs(5);
 /// The time after which the unfinished body of a script's request counts as a stream or unread.
 const STREAM_AGE: Duration = Duration::from_millis(500);
 
-/// The longest wait of a single request to the page.
+/// The maximum time that a single request to the page waits.
 const MAX_REQUEST_WAIT: Duration = Duration::from_secs(10);
 
 /// Timeout, after the deadline, for the page to name what is moving.
@@ -139,7 +139,7 @@ pub async fn settle_until(
     }
 }
 
-/// Asks every document to respond once it is quiet.
+/// Asks every document to respond as soon as the document is quiet.
 async fn documents_settled(page: &Page, quiet: u64, timeout: u64) -> Result<QuietAnswer, TabError> {
     let worlds = page.tab.worlds().await?;
     let requests = page.tab.send_requests(&worlds, |_| expression("settled", (quiet, timeout)))?;

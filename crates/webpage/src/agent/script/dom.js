@@ -71,7 +71,7 @@ export const $getSelection = DOC.getSelection;
 export const $createRange = DOC.createRange;
 export const $listen = EventTarget.prototype.addEventListener;
 
-/** Text without lone surrogates, in browsers that support this; the output of others is corrected later. */
+/** Text without lone surrogates, in browsers that support this; the output of other browsers is corrected later. */
 export const wellFormed = s => (s.toWellFormed ? s.toWellFormed() : s);
 
 /** @type {{ postTask(f: () => void, options: { delay: number }): Promise<void> } | undefined} */

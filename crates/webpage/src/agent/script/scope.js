@@ -44,7 +44,8 @@ export function newScope(doc) {
     counts: null,
     /** Whether something other than the page may scroll. */
     scrolls: false,
-    /** Whether nothing was found that can change unnoticed (unchanged.js), and what must be checked again for that. */
+    /** Whether nothing was found that can change unnoticed (unchanged.js), and what must be checked again to confirm
+     * this. */
     provable: true,
     unrendered: [],
     undefined: [],

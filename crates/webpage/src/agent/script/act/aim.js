@@ -318,7 +318,7 @@ export async function arrivedLook(id, x, y, at, press, ranges, guard) {
   return [there, rect, locate(id, ranges), press && expectClick(id, until, guard && [guard[0]])];
 }
 
-/** Resolves once a frame has been drawn, or after 100 ms without one. */
+/** Resolves as soon as a frame has been drawn, or after 100 ms without one. */
 export const frame = () => new Promise(done => {
   inFrame(() => later(done));
   later(done, 100);

@@ -265,7 +265,7 @@ export function scroller(id, dx, dy) {
 /** The scroll offset of the page. */
 export const scrolled = () => [scrollX, scrollY];
 
-/** Scrolls the container of an element, or the page (0), immediately by pixels. null: gone. */
+/** Immediately scrolls the container of an element, or the page (0), by pixels. null: gone. */
 export function scrollBy(id, dx, dy) {
   const e = id ? nodeOf(id) : null;
   if (id && (!e || !$isConnected.call(e))) return null;

@@ -47,7 +47,7 @@ export let walkNumber = 0;
 export let walkOf = new Uint32Array(4096);
 /** The number that continues the last run. */
 let inRun = 0;
-/** The number of characters of the texts so far. */
+/** The number of characters in the texts so far. */
 let textLength = 0;
 
 /** Whether the capture accepts no more rows. */

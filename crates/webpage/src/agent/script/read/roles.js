@@ -40,7 +40,7 @@ const ARIA_ROLES = new Set(('alert alertdialog application article banner blockq
   + 'tooltip tree treegrid treeitem').split(' '));
 
 // DPUB-ARIA 1.1, 4 and Graphics ARIA 1.0, 4: each as the ARIA role that it is derived from, which determines what a
-// person can do with it. Roles derived from `section` have no role of ARIA 1.2.
+// person can do with it. Roles derived from `section` have no role in ARIA 1.2.
 /** @type {Map<string, string>} */
 const OTHER_ROLES = new Map();
 for (const [role, kinds] of Object.entries({
@@ -66,8 +66,7 @@ const NEEDS_PARENT = new Map(Object.entries({
   menuitemcheckbox: 'menu menubar group', menuitemradio: 'menu menubar group', treeitem: 'tree group treeitem',
 }).map(([role, parents]) => [role, new Set(parents.split(' '))]));
 
-/** The parts of a table, which have no role if the table has another role (HTML-AAM 4.1; ARIA 1.2, 5.4 presentation).
- * */
+/** The parts of a table, without a role if the table has another role (HTML-AAM 4.1; ARIA 1.2, 5.4 presentation). */
 const TABLE_PARTS = new Set('tr td th tbody thead tfoot caption'.split(' '));
 const LISTS = new Set('ul ol menu dir'.split(' '));
 const TABLES = new Set('table grid treegrid'.split(' '));
