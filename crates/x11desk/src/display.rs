@@ -232,8 +232,8 @@ impl Display {
         self.conn.get_property(false, window, property, AtomEnum::ANY, 0, MAX_PROPERTY_WORDS)
     }
 
-    /// Returns the numbers of a property; none if the property is absent or does not consist of
-    /// 32-bit numbers, or the window has gone.
+    /// Returns the numbers in a property; no numbers if the property is absent or does not consist
+    /// of 32-bit numbers, or if the window has gone.
     pub(crate) fn numbers(&self, window: WindowId, property: u32) -> X11Result<Vec<u32>> {
         Ok(numbers(self.property(window, property)?.reply()))
     }
@@ -250,8 +250,8 @@ impl Display {
     }
 }
 
-/// Returns the numbers of a property; none if the property is absent or does not consist of 32-bit
-/// numbers, or the window has gone.
+/// Returns the numbers in a property; no numbers if the property is absent or does not consist of
+/// 32-bit numbers, or if the window has gone.
 pub(crate) fn numbers(reply: Result<GetPropertyReply, x11rb::errors::ReplyError>) -> Vec<u32> {
     reply.ok().and_then(|r| Some(r.value32()?.collect())).unwrap_or_default()
 }

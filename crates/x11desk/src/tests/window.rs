@@ -58,7 +58,7 @@ x11rb::atom_manager! {
 }
 
 impl TestWindow {
-    /// Shows a window, and returns once it is on the screen.
+    /// Shows a window, and returns as soon as it is on the screen.
     pub(super) fn show(private: &PrivateDisplay, title: &str, (x, y, w, h): (i16, i16, u16, u16)) -> Self {
         let conn = std::sync::Arc::new(connect(private));
         // Use XKB as toolkits do, because this affects what the server reports to other clients.
