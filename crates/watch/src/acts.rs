@@ -122,7 +122,7 @@ pub(crate) async fn perform(act: Act, board: &Board, remote: &Remote) -> Result<
 }
 
 async fn take(board: &Board, remote: &Remote) -> Result<ActAnswer> {
-    // A turn can only be taken in the state in which it was last seen.
+    // A turn can be taken only in the state in which it was last seen.
     let _: Value = remote.output("turn state", json!({})).await?;
     let response = remote.call("turn take", json!({ "operatorRequested": true })).await;
     let owned = response.output.as_ref().is_some_and(|output| output["status"] == "your_turn");

@@ -26,9 +26,9 @@ const FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 /// What a visitor may do.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Role {
-    /// May look, take the session, and act.
+    /// May watch, take the session, and act.
     Operator,
-    /// May only look.
+    /// May only watch.
     Viewer,
 }
 
@@ -52,7 +52,7 @@ pub(crate) enum Refusal {
     Token,
     /// The request belongs to no visit or lacks the key of its visit.
     Visit,
-    /// The visit may only look.
+    /// The visit may only watch.
     Role,
 }
 

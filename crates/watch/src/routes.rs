@@ -168,7 +168,7 @@ fn refuse(refusal: Refusal) -> Response<Body> {
         Refusal::Origin => "requests from other pages are refused",
         Refusal::Token => "this link is invalid or has been used; `stickpin watch` prints a new one",
         Refusal::Visit => "open the link that `stickpin watch` printed",
-        Refusal::Role => "this link only lets you look",
+        Refusal::Role => "with this link, you can only watch",
     };
     answer(StatusCode::FORBIDDEN, TEXT, why)
 }

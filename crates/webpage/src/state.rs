@@ -156,7 +156,7 @@ pub struct TabState {
     pub number: u64,
     /// The target that opened the tab.
     pub opener: Option<String>,
-    /// Whether the tab was ever the driven one.
+    /// Whether the tab has ever been the driven tab.
     pub driven: bool,
     /// Whether we closed the tab or are about to.
     pub asked_to_close: bool,

@@ -43,7 +43,7 @@ impl Tab {
         self.call::<IgnoredAny>(world, "frame", NONE).await.map(drop)
     }
 
-    /// Waits until every document has run its due timers. Their reports have then arrived.
+    /// Waits until every document has run its due timers. By then, their reports have arrived.
     ///
     /// # Errors
     /// Returns a [`TabError`] for a dialog or a tab that is gone. A document that went away is not

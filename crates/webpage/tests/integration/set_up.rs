@@ -1,4 +1,4 @@
-//! What the browser refuses when a tab is set up is reported by the next use of the tab.
+//! The next use of a tab reports what the browser refused when the tab was set up.
 
 use serde_json::json;
 use serde_json::value::RawValue;

@@ -108,7 +108,7 @@ fn invited_browser_only_looks() {
     ));
     page.truth("document.querySelector('#viewers').textContent === '2 viewers'");
     guest.ok("press 'role=button label=Take'");
-    guest.truth("toast.textContent.includes('this link only lets you look')");
+    guest.truth("toast.textContent.includes('with this link, you can only watch')");
     guest.truth("document.querySelector('#ways').hidden && document.querySelector('#typing').hidden");
     page.truth("document.querySelector('#turn').textContent !== 'you have the session'");
     // The link is spent.

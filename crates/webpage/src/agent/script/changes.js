@@ -135,7 +135,7 @@ export function takePending() {
   }
 }
 
-/** The number of changes, the ms since the last one, what is animated, and where the last changes were. */
+/** The number of changes, the milliseconds since the last one, what is animated, and where the last changes were. */
 export function changes() {
   takePending();
   return {

@@ -229,7 +229,7 @@ export function reaches(at, target) {
     // A press on an interactive element inside a label does not press the label's control (HTML 4.10.4).
     if (tag === 'a' || tag === 'button' || tag === 'input' || tag === 'select' || tag === 'textarea') {
       if (tagOf(target) === 'label' && target.control === p) return true;
-      // The content of a tab or similar element is part of it (ARIA 1.2, "children presentational"): a tab of jQuery UI
+      // The content of a tab or similar element is part of it (ARIA 1.2, "children presentational"): a tab in jQuery UI
       // is a link in a tab.
       if (ONE_WITH_ITS_INSIDE.test(attr(target, 'role') || '') && $contains.call(target, p)) continue;
       // A press on an image-map area is reported at its image, and a press on an option at its list.
@@ -294,7 +294,7 @@ export function aim(id, guard) {
 
 /**
  * What a press at a point would reach now that the pointer is there, and the box of the element: [hit, rect]. A page
- * that reacted to the pointer, in its handlers or in work that they deferred, gets a frame to draw the result. `at`
+ * that has reacted to the pointer, in its handlers or in work that they deferred, gets a frame to draw the result. `at`
  * comes from `aim`; `guard` is the same as in `aim`.
  */
 export async function arrived(id, x, y, at, guard) {

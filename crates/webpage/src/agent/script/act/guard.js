@@ -31,7 +31,7 @@ const GUARDS = 4;
 /** The guards of targets in this document, and of nodes around a target in another document, by key. */
 export const guards = new Map();
 
-/** The own text of a node, without that of its elements. */
+/** A node's own text, without that of its elements. */
 function ownText(node) {
   if ($nodeType.call(node) !== ELEMENT) return $nodeType.call(node) === TEXT ? $data.call(node) : '';
   const root = shadowOf(node);
@@ -242,7 +242,7 @@ export function holdAgain(guard) {
 export const NOTHING = {};
 const NAMES = new Set(['aria-label', 'aria-labelledby']);
 
-/** Whether the own content of a target has changed. */
+/** Whether a target's own content has changed. */
 function targetChanged({ node, text, words, disabled }, bears) {
   const same = (before, now) => now === before || (bears.numbers && countsOn(before, now));
   if (!$isConnected.call(node) || (!disabled && isDisabled(node)) || !same(text, insideOf(node).text)) return true;

@@ -138,7 +138,7 @@ function adoptRedrawn(at) {
   if ($isConnected.call(old)) return;
   const place = placeAnew(guard.target, at);
   if (place === null) return;
-  // The content of the re-rendered part is unchanged, because its text is.
+  // The content of the re-rendered part counts as unchanged, because its text is unchanged.
   guard.entries = guard.entries.filter(({ node }) => $isConnected.call(node) || !$contains.call(place.old, node));
   const { chain } = guard.target;
   const fresh = copyTarget(place.target);

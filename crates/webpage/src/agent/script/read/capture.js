@@ -1,6 +1,6 @@
 // The capture: one walk of the flat tree into columns and tables (crates/webpage/src/capture/columns.rs reads them). A
 // column has one number per row: its depth; its kind, which is an index into the table of (role, tag, states); its
-// name, as the distance back from the last new one. The numbers of elements are stored as runs, alternately (first,
+// name, as the distance back from the last new name. The numbers of elements are stored as runs, alternately (first,
 // count). Rare properties (level, value, attributes) are separate lists of (row, ...).
 
 import {

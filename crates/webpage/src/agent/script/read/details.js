@@ -18,7 +18,7 @@ import { ICON_FONT } from './icons.js';
 import { putAttr } from './capture.js';
 
 /** The maximum number of characters in an image source; a longer one is represented by its end and a fingerprint of the
- * whole. */
+ * whole source. */
 const SOURCE_LIMIT = 48;
 const SOURCE_END = 30;
 /** The maximum number of characters in an active descendant's text. */
