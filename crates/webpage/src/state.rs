@@ -40,7 +40,7 @@ impl SharedState {
         self.wake_waiters();
     }
 
-    /// Wakes all tasks that wait for a change.
+    /// Wakes all tasks that are waiting for a change.
     pub fn wake_waiters(&self) {
         self.version.send_modify(|version| *version = version.wrapping_add(1));
     }

@@ -15,8 +15,8 @@ use stickpin_tree::Rect;
 use tokio::sync::oneshot;
 use x11rb::protocol::composite::{self, ConnectionExt as _};
 
-/// The additional time for connecting to the display after the wait for its window manager. It
-/// ensures that a missing window manager is reported as such.
+/// The additional time for connecting to the display after the wait for its window manager. This
+/// margin ensures that a missing window manager is reported as such.
 const DISPLAY_MARGIN: Duration = Duration::from_secs(1);
 
 /// A job for the display's thread.

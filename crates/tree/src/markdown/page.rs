@@ -371,7 +371,7 @@ impl<'t> PageWriter<'t> {
     }
 }
 
-/// Returns the text leaves in a node that are not hidden, joined by spaces.
+/// Returns a node's text leaves that are not hidden, joined by spaces.
 pub(super) fn plain_text(node: NodeRef<'_>) -> String {
     let words = node.subtree().filter(|n| n.is_text() && !n.is(States::HIDDEN)).map(NodeRef::name);
     words.collect::<Vec<_>>().join(" ")

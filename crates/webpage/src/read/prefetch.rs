@@ -6,10 +6,10 @@
 //!
 //! - In a page of one document, the request that locates the element also returns where to aim
 //!   ([`PrefetchedAim`]).
-//! - A small page is walked sooner than the browser can prove that nothing changed. There, the
-//!   request about the pointer's arrival also locates the element again, at the same moment, and
-//!   watches for the press ([`AnnouncedPress`]). The press also returns the state of its target
-//!   ([`OutcomeRequest`]).
+//! - Walking a small page is faster than having the browser prove that nothing has changed. In a
+//!   small page, the request about the pointer's arrival also locates the element again, at the
+//!   same moment, and watches for the press ([`AnnouncedPress`]). The press also returns the state
+//!   of its target ([`OutcomeRequest`]).
 //!
 //! Such an answer is about one element and valid for a short time, at most until the page reports
 //! an event. The caller passes it on in a ticket.
@@ -27,8 +27,8 @@ use std::time::{Duration, Instant};
 use stickpin_device::{LocatedElement, Result, Ticket};
 use stickpin_tree::Handle;
 
-/// The maximum number of nodes of a page that is walked sooner than the browser reports its style
-/// and layout counts.
+/// The maximum number of nodes in a page that is walked faster than the browser reports the page's
+/// style and layout counts.
 const MAX_SMALL_PAGE_NODES: usize = 250;
 
 /// The time for which an answer is valid for the next request. A change that causes no event in

@@ -29,7 +29,7 @@ impl Tab {
                 match reply.await {
                     Ok(_) => {}
                     // An input whose target went away has done what it could. Any other refusal
-                    // means no delivery.
+                    // means that nothing was delivered.
                     Err(e) if e.is_gone() => {}
                     Err(e) => return Err(TabError::Failed(self.call_error(&e))),
                 }

@@ -13,7 +13,7 @@ use tokio::time::{sleep_until, timeout};
 /// The age above which a pending request counts as long-lived.
 const LONG_LIVED_AGE: Duration = Duration::from_secs(5);
 
-/// The time after which the unfinished body of a script's request counts as a stream or unread.
+/// The time after which the unfinished body of a script's request counts as a stream or as unread.
 const STREAM_AGE: Duration = Duration::from_millis(500);
 
 /// The maximum time that a single request to the page waits.

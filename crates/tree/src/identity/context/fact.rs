@@ -99,8 +99,8 @@ impl FactKey {
     }
 }
 
-/// Returns a nonzero hash of a node's handle, which distinguishes equal ids of two documents; 0
-/// without a handle.
+/// Returns a nonzero hash of a node's handle, which distinguishes equal ids of two documents; 0 if
+/// the node has no handle.
 pub(super) fn handle_hash(node: Option<Handle>) -> u64 {
     node.map_or(0, |handle| nonzero_hash(&handle))
 }

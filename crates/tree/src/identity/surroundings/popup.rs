@@ -76,8 +76,8 @@ pub(crate) fn text_of(message: NodeRef<'_>, pages: bool) -> PopupText {
     PopupText { text: text.into(), fields, progress }
 }
 
-/// Returns the element that declares that it opens a popup (`aria-controls`, `aria-owns`), or else
-/// the one that labels the popup.
+/// Returns the element that declares that it opens the popup (`aria-controls`, `aria-owns`), or
+/// else the one that labels the popup.
 pub(crate) fn linked_opener(popup: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let nodes = || popup.tree().nodes().filter(|n| n.document_index() == popup.document_index());
     let names = |list: &str, id: &str| list.split_whitespace().any(|word| word == id);

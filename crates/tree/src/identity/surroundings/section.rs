@@ -21,7 +21,8 @@ pub(crate) struct SectionText {
 }
 
 impl HeadingIndex {
-    /// Returns the nearest section between an element and its heading that has text, with its text.
+    /// Of the sections between an element and its heading, returns the nearest one that has text,
+    /// with that text.
     pub(crate) fn section_of<'t>(&self, element: NodeRef<'t>) -> Option<(NodeRef<'t>, SectionText)> {
         self.below_heading(element)
             .filter(|n| {

@@ -57,9 +57,9 @@ export function fieldKind(e) {
 
 /**
  * Focuses a field and selects its content, so that inserted text replaces it. null: gone. `fill`: `text` by inserting
- * text, `set` by setValue, `code` by pasteText once a key has selected everything, `none`: it cannot be filled, because
- * of `why`. `id`: the field itself. `changed`: the content guarded with it (`asked`, see takeGuard) has changed, and
- * nothing was done.
+ * text, `set` by setValue, `code` by pasteText after a key has selected everything, `none`: it cannot be filled,
+ * because of `why`. `id`: the field itself. `changed`: the content guarded with it (`asked`, see takeGuard) has
+ * changed, and nothing was done.
  */
 export function focusField(id, asked) {
   const e = nodeOf(id);
