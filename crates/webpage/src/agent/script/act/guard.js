@@ -4,7 +4,7 @@
 // of controls, and the address.
 //
 // Guarded nodes of other documents are compared in the same task if this document can access theirs (in the same
-// origin): an event with a name that only our worlds know is dispatched to their windows, and answered by
+// origin): an event with a name that only our worlds know is dispatched to their windows, and answered with
 // `preventDefault`. Those of other origins are compared before the input is sent (`aroundHolds`).
 
 import {
