@@ -428,7 +428,7 @@ fn strangers_are_refused() {
     refused(post(&proof));
     refused(post(&format!("{proof}\r\norigin: http://evil.example")));
     refused(post(&format!("{proof}\r\norigin: http://{host}\r\nsec-fetch-site: same-site")));
-    // The page only watches until the person takes the session.
+    // The person can only watch until they take the session.
     let act = |act: &str| {
         let head = format!(
             "POST /act HTTP/1.1\r\nhost: {host}{cookie}\r\ncontent-type: application/json{proof}\r\norigin: http://{host}"
