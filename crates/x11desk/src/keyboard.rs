@@ -78,7 +78,7 @@ fn locks(d: &Display) -> X11Result<(usize, bool)> {
 
 /// Plans the strokes for these keysyms, and assigns spare keys to keysyms that no key produces.
 /// Returns fewer strokes if there are no more spare keys: the rest has to wait until the app has
-/// read these.
+/// read these strokes.
 fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> X11Result<Vec<Stroke>> {
     let (group, caps) = locks(d)?;
     let mut out = Vec::with_capacity(syms.len());

@@ -7,7 +7,7 @@
 //! In a page of several documents, the documents around the target's document make their own
 //! copies. Documents of the target's origin are also compared in the task of the event. Documents
 //! of other origins are compared right before the input is sent, because scripts cannot look across
-//! origins. Changes there after that are not detected.
+//! origins. Later changes in those documents are not detected.
 
 use crate::read::page::Page;
 use crate::tab::{TabError, World, expression};

@@ -122,7 +122,7 @@ impl Page {
     }
 
     /// Waits until pending navigations of the page, and of the frames around an element, are
-    /// committed, because the current content is about to go away. Waits at most
+    /// committed, because the current content is about to go away. Waits for at most
     /// `COMMIT_TIMEOUT`.
     ///
     /// # Errors

@@ -31,7 +31,7 @@ const TEXT_BUDGET = 16 << 20;
 const DEPTH_LIMIT = 700;
 /** The maximum number of characters in an attribute. */
 const ATTR_LIMIT = 2000;
-/** The number of texts that are searched for a repeated one: in a list of thousands, most are new, and a larger map is
+/** The number of texts that are searched for a repeated text: in a list of thousands, most are new, and a larger map is
  * slow. */
 const KNOWN_TEXTS = 4096;
 

@@ -5,8 +5,8 @@ import { scope } from '../scope.js';
 
 const PARTS = 'text,a,image,[role],[tabindex],foreignObject,:scope * > title,:scope [aria-label]';
 const SHAPES = 'circle,ellipse,g,line,path,polygon,polyline,rect,use';
-/** The maximum number of shapes of a drawing that is pressed part by part. A drawing with more is an image, which is
- * pressed by points. */
+/** The maximum number of shapes of a drawing that is pressed part by part. A drawing with more shapes is an image,
+ * which is pressed at points. */
 const MOST_SHAPES = 200;
 
 /** Drawings in which a shape listens for presses, as reported by the debugger. */

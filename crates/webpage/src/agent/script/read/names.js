@@ -1,4 +1,4 @@
-// Accessible names: AccName 1.2, 4.3.2 "Computation steps"; letters refer to that section. Native mechanisms by
+// Accessible names: AccName 1.2, 4.3.2 "Computation steps"; letters refer to that section. Native mechanisms follow
 // HTML-AAM 1.0, 5 "Accessible name and description computation".
 
 import {

@@ -114,8 +114,7 @@ const same = (a, b) => a.length === b.length && a.every((x, i) => x === b[i]);
 /** Whether no garbage was collected between the last two checks. */
 export const uncollected = () => kept;
 
-/** Records in the scope that an element refers to one that is not rendered: style in that one is not counted.
- */
+/** Records in the scope that an element refers to an element that is not rendered, whose style is not counted. */
 export function noteUnrendered(target) {
   for (let c = $firstChild.call(target); c; c = $nextSibling.call(c)) if ($nodeType.call(c) === ELEMENT) scope.provable = false;
   if (shadowOf(target) !== null || scope.transform || (scope.pseudo.on && mayHavePseudo(target, $localName.call(target)))) scope.provable = false;
