@@ -24,7 +24,7 @@ pub(crate) struct Alignment<'a> {
     pub(crate) openers: &'a Openers,
     /// The previous tree, if any.
     pub(crate) before: Option<&'a Tree>,
-    /// The identity cache of the previous tree, if known.
+    /// The identity cache of the previous tree, if available.
     pub(crate) last_cached: Option<&'a CachedTree>,
     /// The trees in which absent elements were last seen, including the previous tree.
     pub(crate) retained: &'a Retained,
@@ -203,8 +203,8 @@ impl Alignment<'_> {
             // its content can identify it.
             Presence::Unseen => element.handle.is_none(),
             // An equal element that appears after an absence may be a new one. A row that left its
-            // list needs a key, or a list that came back with it. Without lasting handles, any such
-            // element needs a key, because nothing else shows that it survived.
+            // list needs a key, or a list that came back with the row. Without lasting handles, any
+            // such element needs a key, because nothing else shows that it survived.
             Presence::Gone => {
                 was != Presence::Gone
                     || self.tree().grade() == IdentityGrade::NeverReused

@@ -6,9 +6,9 @@ use std::fmt;
 use std::sync::Arc;
 use stickpin_refs::{Generation, Ref};
 
-/// The maximum number of clients that are remembered. Beyond that, the client that was idle longest
-/// is forgotten. That client only loses precision: its refs are judged by when any client last
-/// received them.
+/// The maximum number of clients that are remembered. Beyond this number, the client that has been
+/// idle longest is forgotten. Such a client loses only precision: its refs are judged by when any
+/// client last received them.
 const MAX_CLIENTS: usize = 32;
 
 /// Identifies a client: a reader with its own memory.
@@ -41,8 +41,8 @@ struct Client {
     received_at: HashMap<Ref, Generation>,
     /// The tree that the client last read in full, or that was renewed as a whole.
     base: Option<Generation>,
-    /// The tree up to which the client was informed of the effects of its actions, as far as there
-    /// was room.
+    /// The tree up to which the client was informed of the effects of its actions, or of how to
+    /// read those that did not fit.
     effects_shown: Option<Generation>,
     /// When the client was last used; larger is later.
     used: u64,
@@ -106,7 +106,7 @@ impl Clients {
         self.touch(id).effects_shown = Some(at);
     }
 
-    /// Returns the generations of all trees that some client may use as the base of a diff.
+    /// Returns the generations of all trees that a client may use as the base of a diff.
     pub(crate) fn bases(&self) -> impl Iterator<Item = Generation> {
         self.all
             .values()

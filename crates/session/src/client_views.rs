@@ -28,23 +28,23 @@ const MAX_LATER: usize = 8_192;
 /// The maximum number of surfaces that are remembered per client.
 const MAX_SURFACES: usize = 16;
 
-/// The knowledge of one client about one surface.
+/// One client's knowledge of one surface.
 #[derive(Debug)]
 pub(crate) struct ClientView {
     base: FullReading,
-    /// The segments that the client has been shown or informed of since that read.
+    /// The segments that the client has been shown or informed of since the last full read.
     later_segments: ContextMap,
-    /// When this was last used; larger is later.
+    /// When this knowledge was last used; larger is later.
     used: u64,
 }
 
 /// The last full read of one client.
 #[derive(Debug)]
 struct FullReading {
-    /// The tree; `None` when only its facts are kept.
+    /// The tree; `None` if only its facts are kept.
     tree: Option<Arc<Tree>>,
     /// The facts of the tree, computed on first use: most full reads are replaced by the next one
-    /// before they are used.
+    /// before their facts are needed.
     facts: OnceCell<ContextMap>,
 }
 
@@ -78,7 +78,7 @@ fn facts_of(tree: &Tree, openers: &Openers) -> ContextMap {
     ContextReader::new(&Records::new(tree, openers)).map()
 }
 
-/// The knowledge of each client about each surface.
+/// Each client's knowledge of each surface.
 #[derive(Debug)]
 pub(crate) struct ClientViews {
     all: HashMap<(ClientId, SurfaceId), ClientView>,
@@ -179,8 +179,8 @@ impl ClientViews {
         self.all.retain(|(client, _), _| known(client));
     }
 
-    /// Drops trees that are no longer current but keeps their facts: always if the facts were
-    /// already computed, otherwise if these trees exceed the limit.
+    /// Drops trees that are no longer current but keeps their facts. Trees whose facts were already
+    /// computed are always dropped; the others, only if they exceed the limit.
     pub(crate) fn compact(&mut self, current: Option<&Arc<Tree>>, openers: &Openers) {
         let is_old = |tree: &&Arc<Tree>| !current.is_some_and(|current| Arc::ptr_eq(current, tree));
         let (mut read, mut unread) = (Vec::new(), Vec::new());
@@ -228,8 +228,8 @@ impl ClientViews {
 
 impl Session {
     /// Returns the changes around an element since this client was shown it, nearest first. `node`
-    /// belongs to `tree`, which may be newer than the stored tree. Returns none if the client was
-    /// never shown any part of the surface.
+    /// belongs to `tree`, which may be newer than the stored tree. Returns no changes if the client
+    /// was never shown any part of the surface.
     #[must_use]
     pub fn unseen_changes(&self, client: &ClientId, tree: &Tree, node: NodeId) -> Vec<ContextChange> {
         let Some(shown) = self.views.all.get(&(client.clone(), tree.surface())) else { return Vec::new() };
@@ -319,9 +319,9 @@ impl Session {
         (changes, kept)
     }
 
-    /// Records that the effects of an action of this client are unknown. What the client was shown
-    /// before can no longer be compared, except for window titles. Returns the changed titles for
-    /// the receipt if the app was captured before and after the action.
+    /// Records that the effects of an action of this client are unknown. The client's earlier
+    /// knowledge can no longer be compared, except for window titles. Returns the changed titles
+    /// for the receipt if the app was captured before and after the action.
     pub fn waive_context(&mut self, client: &ClientId, looks: Option<(&Tree, &Tree)>) -> Vec<ContextChange> {
         let Some(surface) = self.tree().map(|tree| tree.surface()) else { return Vec::new() };
         self.views.keep_titles(client, surface, &self.openers);

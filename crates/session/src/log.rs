@@ -1,5 +1,5 @@
 //! The session log as values: records, their encoding, the metadata derived from them, and the
-//! rules of a valid log. `stickpin-store` writes them to disk.
+//! rules of a valid log. `stickpin-store` writes the records to disk.
 //!
 //! A log is a sequence of records, split into numbered segments. [`Record`] has one envelope and
 //! one closed enum of [`Kind`]s. [`encode`] writes a record as a line whose newline commits it, and

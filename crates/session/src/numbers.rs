@@ -36,7 +36,7 @@ pub trait NumberSource: fmt::Debug + Send {
 #[non_exhaustive]
 pub enum NumberError {
     /// Too few of the 4,294,967,295 numbers of this session name are left.
-    #[error("all ref numbers of this session name are used up")]
+    #[error("too few ref numbers are left for this session name")]
     Exhausted,
     /// The reservation could not be recorded.
     #[error("ref numbers could not be reserved: {message}")]
@@ -138,7 +138,7 @@ impl Numbers {
         self.minted.iter().any(|r| r.contains(&r#ref.get()))
     }
 
-    /// Gives the last range of numbers that were not issued back to the source.
+    /// Returns the last range of unissued numbers to the source.
     pub(crate) fn close(&mut self) {
         if let Some(last) = self.free.pop() {
             self.source.give_back(last.start);

@@ -44,7 +44,8 @@ impl Session {
     }
 
     /// Records that this client was informed of the effects of its actions up to the stored tree,
-    /// or of how to read those that did not fit. The next action need not repeat them.
+    /// or of how to read those that did not fit. The next action need not report these effects
+    /// again.
     pub fn mark_effects_shown(&mut self, client: &ClientId) {
         if let Some(generation) = self.generation() {
             self.clients.set_effects_shown(client, generation);
@@ -84,8 +85,8 @@ impl Session {
         renewed
     }
 
-    /// Returns the refs that stood for nodes of an older tree, as far as known, sorted by node.
-    /// Used for the lines of a diff about nodes that are gone or have changed their meaning.
+    /// Returns the known refs that stood for nodes of an older tree, sorted by node. Used for the
+    /// lines of a diff about nodes that are gone or have changed their meaning.
     #[must_use]
     pub fn refs_in(&self, base: &BaseTree) -> Vec<(NodeId, Ref)> {
         let handles = base.tree.handle_index();
@@ -107,9 +108,9 @@ impl Session {
         refs
     }
 
-    /// Returns the pairs of nodes of an older tree and the stored one that a diff shows as one
-    /// node, in the order of the stored tree. Nodes are matched by handle, or by their text where
-    /// handles do not help.
+    /// Returns the pairs of nodes, one from an older tree and one from the stored tree, that a diff
+    /// shows as one node, in the order of the stored tree. Nodes are matched by handle, or by their
+    /// text if handles do not help.
     #[must_use]
     pub fn pairs(&self, base: &BaseTree) -> Vec<(NodeId, NodeId)> {
         self.tree().map(|tree| pairs(&base.tree, tree)).unwrap_or_default()

@@ -31,8 +31,8 @@ pub struct SessionConfig {
 pub enum Origin {
     /// A client requested the tree (`snapshot`, `diff snapshot`): the generation always advances.
     Snapshot,
-    /// A command captured the tree for itself: the generation advances unless the tree equals the
-    /// stored one by value.
+    /// A command captured the tree for itself: the generation advances unless the tree is equal by
+    /// value to the stored one.
     Internal,
 }
 
@@ -222,8 +222,8 @@ impl Session {
         self.views.compact(self.current.as_ref().map(|c| c.cached.tree()), &self.openers);
     }
 
-    /// Issues refs for nodes of the stored tree to this client, in the order of `nodes`. Nodes keep
-    /// the refs they have; others get new ones. Either all refs are issued or none.
+    /// Issues refs for nodes of the stored tree to this client, in the order of `nodes`. Nodes that
+    /// have refs keep them; the others get new refs. Either all refs are issued or none.
     ///
     /// # Errors
     /// Returns [`NumberError`] when no new numbers can be reserved.

@@ -11,8 +11,8 @@ use stickpin_tree::{Handle, Meaning, NodeId};
 
 /// The strictness of a session towards refs that are alive but uncertain.
 ///
-/// `Warn` is the default. `Enforce` becomes the default in a later release, once clients that pin
-/// are established: until then, a refusal would affect clients that cannot know better.
+/// `Warn` is the default. `Enforce` becomes the default in a later release, as soon as clients that
+/// pin are established: until then, a refusal would affect clients that cannot know better.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Ladder {
     /// Acts on live and unproven refs, with a warning that the client did not receive the ref with
@@ -35,7 +35,7 @@ impl FromStr for Ladder {
     }
 }
 
-/// The reaction if the context of a target has changed since the client was shown it.
+/// The reaction if the context of a target has changed since the client was shown that context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ContextPolicy {
     /// The client is notified before anything is sent; the repeated command acts.
@@ -140,7 +140,7 @@ pub enum RefFault {
         r#ref: Ref,
         /// Why the ref ended.
         reason: EndReason,
-        /// The meaning for which the ref stood; `None` if forgotten.
+        /// The meaning for which the ref stood; `None` if it was forgotten.
         was: Option<Meaning>,
         /// The last handle of the element, if any. The device may have given it to another element
         /// since.
@@ -223,8 +223,9 @@ fn has_had_generation(session: &Session, generation: Generation) -> bool {
     session.generation().is_some_and(|now| (session.seed..=now).contains(&generation))
 }
 
-/// Returns the generation with which this client received the ref, as far as it is known from the
-/// pin or from memory.
+/// Returns the generation with which this client received the ref, from the pin or from memory. If
+/// it is unknown, or if the pin names the current generation, returns the generation with which any
+/// client last received the ref.
 fn received_generation(
     session: &Session,
     client: &ClientId,
@@ -261,8 +262,8 @@ fn ended_fault(
     }
 }
 
-/// Returns the unique node of the current tree with the same meaning, for the message about a gone
-/// ref.
+/// Returns the unique node of the current tree with the same meaning, for the message about a ref
+/// whose element is gone.
 fn unique_similar_node(session: &Session, meaning: &Meaning) -> Option<NodeId> {
     let tree = session.tree()?;
     let records = session.records(tree);

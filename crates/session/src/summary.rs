@@ -117,7 +117,7 @@ fn shown_json(json: &str, most: usize) -> String {
     }
     if in_string {
         if escaped {
-            // Half of an escape would hide the quote.
+            // Half an escape sequence would hide the quote.
             out.pop();
         }
         out.push_str("…\"");

@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use stickpin_refs::{Generation, Ref};
 use stickpin_tree::{Handle, Meaning, NodeId, SurfaceId};
 
-/// The maximum number of numbers that are remembered with their meanings although they ended, or
-/// their elements are missing from truncated captures.
+/// The maximum number of numbers that are remembered with their meanings although they have ended
+/// or their elements are missing from truncated captures.
 pub(crate) const MAX_ENDED: usize = 4_096;
 /// The maximum number of meanings that are remembered per element.
 const MAX_PAST: usize = 16;
@@ -69,8 +69,8 @@ pub(crate) struct Element {
     pub(crate) presence: Presence,
     /// The generation and node in which the element was last seen.
     pub(crate) last_seen: (Generation, NodeId),
-    /// Whether the element was matched by content in a truncated capture, where another element may
-    /// look the same.
+    /// Whether the element was matched by content in a truncated capture, in which another element
+    /// may look the same.
     pub(crate) unproven: bool,
     /// Whether the element is gone because its row left a list that stayed. An equal row that
     /// appears later is a new one unless its key matches.
@@ -121,7 +121,7 @@ pub(crate) struct Table {
     /// Numbers forgotten since [`Table::forget`] last reported them.
     dropped: Vec<Ref>,
     /// The newest generation at which a forgotten number ended, or at which its element was last
-    /// seen before truncated captures lacked it.
+    /// seen before it was missing from truncated captures.
     forgotten_through: Option<Generation>,
 }
 

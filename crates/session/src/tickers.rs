@@ -6,8 +6,9 @@
 //! change that the app made by itself.
 //!
 //! - A number that changed by itself twice is a ticker.
-//! - Numbers of one [pattern](ContextChange::pattern) are tickers once they were re-rendered, or a
-//!   client was notified of them, twice in all. For percentages and prices, one notice suffices.
+//! - Numbers of one [pattern](ContextChange::pattern) are tickers as soon as they have been
+//!   re-rendered, or a client has been notified of them, twice in total. For percentages and
+//!   prices, one notice suffices.
 //! - Changed words may belong to another record, however often they change. Only a text that names
 //!   a state (`per second, rising`) and returned to an earlier state without an action is expected
 //!   to do so again.
@@ -135,7 +136,7 @@ impl Tickers {
     }
 }
 
-/// Returns a hash of the words of a text without its numbers.
+/// Returns a hash of the words of a text, except for words that contain digits.
 fn words_of(text: &str) -> u64 {
     let mut hasher = DefaultHasher::new();
     let words = text.split_whitespace().filter(|word| !word.contains(|c: char| c.is_ascii_digit()));

@@ -21,7 +21,8 @@ pub struct Timestamp(u64);
 pub struct InvalidTimestamp;
 
 impl Timestamp {
-    /// Creates a timestamp from milliseconds since the Unix epoch, at most the end of year 9999.
+    /// Creates a timestamp from milliseconds since the Unix epoch, limited to the end of the year
+    /// 9999.
     #[must_use]
     pub const fn from_millis(millis: u64) -> Self {
         Self(if millis < END { millis } else { END - 1 })
@@ -56,7 +57,8 @@ impl FromStr for Timestamp {
     fn from_str(text: &str) -> Result<Self, InvalidTimestamp> {
         let at = DateTime::parse_from_rfc3339(text).map_err(|_| InvalidTimestamp)?;
         let at = u64::try_from(at.timestamp_millis()).map(Self).map_err(|_| InvalidTimestamp)?;
-        // Accept only the form that is written, with no other offset or number of digits.
+        // Accept only the form in which timestamps are written, with no other offset or number of
+        // digits.
         if at.to_string() == text { Ok(at) } else { Err(InvalidTimestamp) }
     }
 }

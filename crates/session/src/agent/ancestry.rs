@@ -8,11 +8,11 @@ const MAX_STEPS: usize = 20;
 /// One process of an ancestry.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Process {
-    /// Process id.
+    /// The process id.
     pub pid: u32,
-    /// Start time in the kernel's unit: on Linux, field 22 of `/proc/PID/stat`.
+    /// The start time in the kernel's unit: on Linux, field 22 of `/proc/PID/stat`.
     pub start: u64,
-    /// Command line; the first word is the executable.
+    /// The command line; the first word is the executable.
     pub args: Vec<String>,
 }
 

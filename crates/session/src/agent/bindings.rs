@@ -3,7 +3,7 @@
 use crate::timestamp::Timestamp;
 use serde::{Deserialize, Serialize};
 
-/// How long a session of a process that serves several stays current without a request.
+/// How long a session stays current without a request if its process serves several sessions.
 const MANY_CURRENT_MS: u64 = 3_600_000;
 
 /// The sessions that were seen under one root process, newest last.
@@ -27,14 +27,15 @@ impl Bindings {
         older
     }
 
-    /// Returns whether seeing a session changes which sessions are current, apart from their times.
+    /// Returns whether recording a session would change which sessions are current, rather than
+    /// only a time.
     pub(super) fn is_changed_by(&self, component: &str, many: bool) -> bool {
         let counted = if many { self.0.len() } else { 1 };
         !self.0.iter().rev().take(counted).any(|binding| binding.component == component)
     }
 
-    /// Returns the current sessions: the newest, or all of the last hour if the process serves
-    /// several.
+    /// Returns the current sessions: the newest one, or all sessions of the last hour if the
+    /// process serves several.
     pub(super) fn current(&self, many: bool, now: Timestamp) -> Vec<&str> {
         let is_recent =
             |b: &&Binding| now.millis().saturating_sub(b.last_seen_at.millis()) <= MANY_CURRENT_MS;

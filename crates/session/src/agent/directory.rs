@@ -1,5 +1,5 @@
-//! The directory of agents: which ids exist, how they are identified, and which one a request comes
-//! from.
+//! The directory of agents: which agents exist, how they are identified, and which agent a request
+//! comes from.
 
 use super::ancestry::{HarnessRoot, Process, harness_root};
 use super::bindings::Bindings;
@@ -44,8 +44,8 @@ impl Directory {
         &self.agents
     }
 
-    /// Returns a number that grows with each change that is worth storing. A change of nothing but
-    /// the time of a request counts only every ten minutes.
+    /// Returns a number that grows with each change that is worth storing. A change to nothing but
+    /// the time of a request counts at most once every ten minutes.
     #[must_use]
     pub fn revision(&self) -> u64 {
         self.revision
@@ -153,7 +153,7 @@ impl Directory {
     }
 
     /// Returns the session that a request names, or that its process is known to serve. Returns the
-    /// candidates instead if the process serves several.
+    /// candidates instead if the process serves several sessions.
     fn named_session(
         &self,
         harness: &'static Harness,
@@ -168,16 +168,16 @@ impl Directory {
             names.iter().find_map(|name| values.get(*name)).filter(|id| !id.is_empty()).map(component)
         };
         let metadata = first(&evidence.metadata, harness.metadata);
-        attempts.push(Attempt::new("2a", "metadata of the MCP request", metadata.clone()));
+        attempts.push(Attempt::new("2a", "MCP request metadata", metadata.clone()));
         let env = first(&evidence.env, harness.session_variables);
         let by_request = env.clone().filter(|_| evidence.env_age == EnvAge::Request);
-        attempts.push(Attempt::new("2b", "session variable of the request", by_request.clone()));
+        attempts.push(Attempt::new("2b", "session variable in the request", by_request.clone()));
         let bound = anchor.and_then(|anchor| self.bindings.get(anchor));
         let current = bound.map(|bound| bound.current(many, now)).unwrap_or_default();
         let words = (!current.is_empty()).then(|| current.join(", "));
         attempts.push(Attempt::new("2c", "session bound to the harness process", words));
         let by_spawn = env.filter(|_| evidence.env_age == EnvAge::Spawn);
-        attempts.push(Attempt::new("2d", "session variable at the start of the server", by_spawn.clone()));
+        attempts.push(Attempt::new("2d", "session variable at server start", by_spawn.clone()));
         let named = |rank, component, is_recent| (Some(Named { rank, component, is_recent }), Vec::new());
         if let Some(component) = metadata {
             return named("2a", component, true);
@@ -347,7 +347,7 @@ fn without_session(
     // console remains its own agent.
     if let (None, Some(console)) = (harness, evidence.console) {
         let component = format!("human:{}:console:{console:04x}", place.user);
-        attempts.push(Attempt::new("5", "console of the user", Some(component.clone())));
+        attempts.push(Attempt::new("5", "user's console", Some(component.clone())));
         let (family, kind) = ("human".to_owned(), AgentKind::Human);
         return ("5", Seen { family, kind, component, anchor: None, provisional: false });
     }
@@ -396,8 +396,8 @@ fn anchor_component(anchor: &Anchor) -> String {
     format!("anchor:{}:{}@{}:{}", anchor.harness, anchor.pid, anchor.process_start, anchor.boot_id)
 }
 
-/// Returns the component that identifies a linked connection. Stored with its agent, so that it
-/// outlives the daemon.
+/// Returns the component that identifies a linked connection. The component is stored with the
+/// agent, so that it outlives the daemon.
 fn connection_component(connection: &str) -> String {
     format!("connection:{connection}")
 }

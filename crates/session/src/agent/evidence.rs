@@ -23,7 +23,7 @@ pub enum EnvAge {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Evidence {
-    /// Variables that are set, by name.
+    /// The variables that are set, by name.
     #[serde(default)]
     pub env: BTreeMap<String, String>,
     /// When the variables were read.
@@ -147,8 +147,7 @@ pub struct Resolution {
     pub aliases: Vec<String>,
     /// The root process of the harness.
     pub anchor: Option<Anchor>,
-    /// Agents that the caller could also be. If there are any, the request may read but not change
-    /// anything.
+    /// Other agents that the caller could be. If there are any, the request may only read.
     pub ambiguous: Vec<AgentId>,
     /// Agents that this agent replaced in the same harness, whose turns it may take.
     pub replaces: Vec<AgentId>,
@@ -159,7 +158,7 @@ pub struct Resolution {
 /// The error for a request that names its agent with an invalid id.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IdentityError {
-    /// The variable of the caller contains something other than an id.
-    #[error("{AGENT_VARIABLE} is {0:?}; an agent id is written `harness:name`")]
+    /// The caller's variable contains something other than an id.
+    #[error("{AGENT_VARIABLE} is {0:?}, but an agent id has the form `harness:name`")]
     InvalidAgentId(String),
 }

@@ -30,7 +30,8 @@ pub struct Harness {
     pub multiplicity: Multiplicity,
 }
 
-/// All known harnesses. If markers of several are set, the first one counts.
+/// All known harnesses. If the markers of several harnesses are set, the first of these harnesses
+/// is used.
 pub const HARNESSES: &[Harness] = &[
     Harness {
         name: "codex",
@@ -92,7 +93,7 @@ pub const HARNESSES: &[Harness] = &[
     },
 ];
 
-/// Variables that name a terminal or a pane of one, best first.
+/// Variables that name a terminal or one of its panes, best first.
 pub const TERMINAL_VARIABLES: &[&str] = &[
     "ITERM_SESSION_ID",
     "CMUX_TAB_ID",

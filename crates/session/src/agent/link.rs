@@ -11,7 +11,7 @@ const LENGTH: usize = 6;
 /// The number of wrong codes after which all codes expire.
 const MAX_WRONG: u32 = 10;
 
-/// The codes that were issued and not yet used.
+/// The codes that have been issued but not used yet.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct LinkCodes {
     codes: Vec<Issued>,
@@ -29,8 +29,8 @@ impl LinkCodes {
     /// The time in milliseconds after which a code expires.
     pub const TTL_MS: u64 = 120_000;
 
-    /// Issues a code for an agent, whose earlier codes expire. `random` determines the code;
-    /// `now_ms` is on a monotonic clock.
+    /// Issues a code for an agent. An earlier code for that agent expires. `random` determines the
+    /// code; `now_ms` is on a monotonic clock.
     pub fn issue(&mut self, agent: &AgentId, random: u128, now_ms: u64) -> String {
         let mut rest = random;
         let code: String = std::iter::repeat_with(|| {

@@ -6,9 +6,9 @@ use super::evidence::AgentRecord;
 use crate::turn::Anchor;
 use serde::{Deserialize, Serialize};
 
-/// What a directory keeps while no host runs: the agents, and which sessions each root process
-/// serves. Without the latter, an MCP server would count as another agent after a restart, until a
-/// shell command of its harness names the session again.
+/// What a directory keeps while no host is running: the agents, and which sessions each root
+/// process serves. Without the latter, an MCP server would count as another agent after a restart,
+/// until a shell command from its harness names the session again.
 #[derive(Debug, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub(super) struct StoredDirectory {

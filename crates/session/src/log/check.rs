@@ -4,11 +4,11 @@
 use super::kind::{Kind, RepairCause};
 use crate::turn::{TurnPhase, TurnState};
 
-/// The error for a record that changes the turn against the rules.
+/// The error for a record that changes the turn in violation of the rules.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Illegal {
     /// This change of state is not allowed.
-    #[error("`{kind}` cannot turn {before:?} into {after:?}")]
+    #[error("`{kind}` cannot change the turn from {before:?} to {after:?}")]
     Transition {
         /// The kind of the record.
         kind: &'static str,
@@ -17,8 +17,8 @@ pub enum Illegal {
         /// The new state.
         after: TurnPhase,
     },
-    /// The number of the turn did not advance by one with a grant, or changed without one.
-    #[error("`{kind}` moves turn {before} to {after}")]
+    /// The turn number did not advance by one at a grant, or changed without a grant.
+    #[error("`{kind}` cannot change the turn number from {before} to {after}")]
     Number {
         /// The kind of the record.
         kind: &'static str,
@@ -28,7 +28,7 @@ pub enum Illegal {
         after: u64,
     },
     /// The fields do not fit the state.
-    #[error("a turn in state {0:?} has fields of another state, or lacks its own")]
+    #[error("a turn in state {0:?} has fields of another state or lacks required fields")]
     Fields(TurnPhase),
 }
 
@@ -74,8 +74,8 @@ pub fn legal_turn(kind: &Kind, before: &TurnState) -> Result<(), Illegal> {
     fields(after)
 }
 
-/// Returns whether both are the same grant or reservation. The other fields change without a
-/// record: a lease is renewed, a grant is delivered, a handoff is read.
+/// Returns whether both turns have the same grant or reservation. The other fields may change
+/// without a record: a lease is renewed, a grant is delivered, a handoff is read.
 fn is_same(before: &TurnState, after: &TurnState) -> bool {
     let grant = |turn: &TurnState| {
         (turn.state, turn.turn_id, turn.owner.clone(), turn.lease_id.clone(), turn.reserved_for.clone())

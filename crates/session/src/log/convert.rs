@@ -5,7 +5,7 @@ use super::record::{Record, VERSION};
 use serde_json::{Map, Value};
 use std::fmt::Write as _;
 
-/// One step, which converts the records of a version to the next version.
+/// A step that converts the records of one version to the next version.
 #[derive(Debug, Clone, Copy)]
 pub struct Converter {
     /// The version that the step reads.
@@ -18,7 +18,7 @@ pub struct Converter {
 /// The steps from each earlier version to the current one. There is no earlier version yet.
 pub const CONVERTERS: &[Converter] = &[];
 
-/// The fields of the envelope, in their order.
+/// The fields of the envelope, in order.
 const ENVELOPE: [&str; 9] = ["seq", "ts", "lifetime", "turnId", "agent", "to", "bcast", "via", "kind"];
 
 /// Converts the line of a record, without its newline. Returns the record with its earlier version,

@@ -134,7 +134,7 @@ impl SessionMeta {
                     self.base_scope.deny.clone_from(deny);
                 }
             }
-            // These kinds change only the turn, which the caller stores, or nothing.
+            // These kinds change nothing, or only the turn, which the caller stores.
             Kind::SegmentEnd(_)
             | Kind::RepairStarted(_)
             | Kind::AgentSuperseded(_)
@@ -152,15 +152,15 @@ impl SessionMeta {
         }
     }
 
-    /// Notes that the device of the session is gone. A child session has none.
+    /// Notes that the session's device is gone. A child session has no device of its own.
     fn lose_device(&mut self) {
         if self.status == Status::Open && self.parent.is_none() {
             self.status = Status::Interrupted;
         }
     }
 
-    /// Records in the owner's member entry which turn it held last, which determines the order of
-    /// waiters.
+    /// Records in the owner's member entry which turn the owner held last. This turn determines the
+    /// order of waiters.
     fn note_owner(&mut self) {
         if self.turn.state == TurnPhase::Owned
             && let Some(owner) =

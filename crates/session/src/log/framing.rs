@@ -37,7 +37,7 @@ pub enum LineFault {
     #[error("{0}")]
     Content(String),
     /// The record is complete, but its newline was replaced by another byte.
-    #[error("the newline after the record is damaged")]
+    #[error("the newline that ends the record is damaged")]
     CommitMark,
 }
 

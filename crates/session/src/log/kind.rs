@@ -22,7 +22,7 @@ use super::redacted::BlobRef;
 use crate::turn::TurnState;
 use serde::{Deserialize, Deserializer, Serialize};
 
-/// A group of kinds, which determines who reads their records, and when these must be on disk.
+/// A group of kinds. The group determines who reads the records, and when they must be on disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
     /// Boundaries of segments.
@@ -42,9 +42,9 @@ pub enum Group {
 }
 
 impl Group {
-    /// Returns whether every record of this group must be on disk before anyone learns of it. Of
-    /// the other groups, a power failure may lose records of the last 200 ms, except for those of a
-    /// recording ([`Kind::is_durable_at_once`]). Nothing is lost when the daemon dies.
+    /// Returns whether every record of this group must be on disk before anyone learns of it. In
+    /// the other groups, a power failure may lose the records of the last 200 ms, except for those
+    /// of a recording ([`Kind::is_durable_at_once`]). Nothing is lost when the daemon dies.
     #[must_use]
     pub const fn is_durable_at_once(self) -> bool {
         !matches!(self, Group::Run | Group::Talk)
@@ -57,7 +57,7 @@ impl Group {
     }
 }
 
-/// The value of a column that says whether a kind ends something.
+/// Returns whether a kind ends something, from the word in its column.
 macro_rules! ends {
     (other) => {
         false
@@ -67,7 +67,7 @@ macro_rules! ends {
     };
 }
 
-/// The turn in a body, by the column that says whether it has one.
+/// Returns the turn in a body, if its column marks the body as having one.
 macro_rules! turn_in {
     ($body:ident) => {{
         let _ = $body;
@@ -248,7 +248,7 @@ impl Kind {
             Kind::Message(Message { body, .. }) | Kind::NoteAdded(NoteAdded { body, .. }) => {
                 body.offload(limit, offload)
             }
-            // No text in these kinds is longer than a name, or than the limit of a handoff.
+            // In these kinds, no text is longer than a name or than the limit for a handoff.
             Kind::SegmentEnd(_)
             | Kind::Snapshot(_)
             | Kind::RecordingStarted(_)

@@ -1,5 +1,5 @@
-//! The metadata of a session: what its name refers to now. The metadata is derived from the log,
-//! small, and all that listing and restoring sessions read.
+//! The metadata of a session: what its name refers to now. The metadata is small and derived from
+//! the log. Sessions are listed and restored from the metadata alone.
 
 use super::kind::CommandId;
 use super::redacted::{Arguments, BlobId};
@@ -19,14 +19,14 @@ pub enum Status {
     Open,
     /// The session is closed.
     Closed,
-    /// The session lost its device together with the daemon, or could not open it again. Its
-    /// members, turn and loans stay.
+    /// The session lost its device together with the daemon, or could not reopen the device. The
+    /// session's members, turn and loans stay.
     Interrupted,
 }
 
 impl Status {
-    /// Returns whether members, turns and loans of the session count: it has begun and was not
-    /// closed.
+    /// Returns whether the session's members, turn and loans are in effect: the session has begun
+    /// and has not been closed.
     #[must_use]
     pub fn is_current(self) -> bool {
         matches!(self, Self::Open | Self::Interrupted)

@@ -437,7 +437,7 @@ impl Arguments {
 pub struct RedactedHandoff(Handoff);
 
 impl RedactedHandoff {
-    /// Redacts the texts of a handoff, but not its ids: blobs and the ref with the focus.
+    /// Redacts the texts of a handoff, but not its ids (of blobs and of the focused element).
     #[must_use]
     pub fn new(mut handoff: Handoff, redactor: &dyn Redactor) -> Self {
         let Handoff { status, next_action, artifacts, open_questions, do_not, ui } = &mut handoff;

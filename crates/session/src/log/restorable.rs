@@ -13,7 +13,7 @@ pub enum NotRestorable {
     /// The session drives the device of another session.
     #[error("it shares the device of session `{0}`")]
     Child(String),
-    /// A parameter is not stored as it was given.
+    /// A parameter was not stored as given.
     #[error("`{0}` of `open` contained a secret or was too long to store")]
     Secret(String),
 }
@@ -46,8 +46,8 @@ impl Arguments {
     /// Returns the arguments as they were given.
     ///
     /// # Errors
-    /// Returns the name of an argument that is not logged as it was given: it is a secret, contains
-    /// one, or is too long.
+    /// Returns the name of an argument that is not logged as given, because it is a secret,
+    /// contains a secret, or is too long.
     pub fn plain(&self) -> Result<Map<String, Value>, &str> {
         let plain = |(name, value)| Ok((String::from(name), plain(value).ok_or(name)?));
         self.iter().map(plain).collect()

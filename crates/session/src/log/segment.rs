@@ -51,7 +51,7 @@ impl<'a> Records<'a> {
         Self { bytes, at: 0, line: lines, base, failed: false }
     }
 
-    /// Returns the offset of the uncommitted bytes within the given bytes, once the iterator has
+    /// Returns the offset of the uncommitted bytes within the given bytes, after the iterator has
     /// ended. `None` if there are none, or if the iterator ended at a damaged line.
     #[must_use]
     pub fn torn_tail(&self) -> Option<usize> {

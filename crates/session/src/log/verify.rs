@@ -10,8 +10,8 @@ use std::collections::BTreeMap;
 /// A rule that a log breaks.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Finding {
-    /// A record is missing or duplicated, or a lifetime begins without `segment_start`, or is
-    /// skipped.
+    /// A record is missing or duplicated, or a lifetime is skipped or begins without
+    /// `segment_start`.
     #[error(transparent)]
     Order(#[from] FoldFault),
     /// A segment does not begin with `segment_start`, names a wrong predecessor, or contains a
@@ -31,7 +31,7 @@ pub enum Finding {
         /// The id in the record.
         id: CommandId,
     },
-    /// A `command_end` has no `command_begin`, or is the second one of its command.
+    /// A `command_end` has no `command_begin`, or is the second `command_end` of its command.
     #[error("record {seq} ends command {id}, which is not open")]
     NotOpen {
         /// The `seq` of the record.
@@ -39,8 +39,8 @@ pub enum Finding {
         /// The id in the record.
         id: CommandId,
     },
-    /// A command has no end, not even as an interrupted one, although a new lifetime began after
-    /// it.
+    /// A command never ended and was not recorded as interrupted, although a new lifetime began
+    /// after it.
     #[error("command {id} never ended")]
     NeverEnded {
         /// The id of the command.
@@ -48,7 +48,7 @@ pub enum Finding {
     },
     /// A record names a turn other than the one in which it was written; the end of a command must
     /// name the turn in which the command began. Or a command ended after its turn without being
-    /// marked as late: `expected` then equals `found`.
+    /// marked as late; in that case, `expected` equals `found`.
     #[error("{}", wrong_turn(*seq, *expected, *found))]
     Turn {
         /// The `seq` of the record.
@@ -58,7 +58,7 @@ pub enum Finding {
         /// The turn that the record names.
         found: u64,
     },
-    /// A record changes the turn against the rules.
+    /// A record changes the turn in violation of the rules.
     #[error("record {seq}: {illegal}")]
     Illegal {
         /// The `seq` of the record.
@@ -98,7 +98,7 @@ pub struct Verifier {
     /// The open commands, with the turn in which each began.
     open: BTreeMap<CommandId, u64>,
     turn: TurnState,
-    /// The number of damaged lines that were discarded, which explain ends without begins and
+    /// The number of damaged lines that were discarded. Such lines explain ends without begins, and
     /// skipped turns.
     gaps: u64,
     findings: Vec<Finding>,

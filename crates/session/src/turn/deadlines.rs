@@ -20,9 +20,9 @@ pub fn confirm_ownership(s: Situation<'_>) -> TurnState {
 }
 
 /// Returns whether the guardian renews the lease: the owner's harness is alive, a command of the
-/// owner runs, or the owner made a request within the grace period. An owner without a visible
-/// process, such as a person, also keeps the lease through an open connection. Implicit turns are
-/// not renewed.
+/// owner is running, or the owner made a request within the grace period. An owner without a
+/// visible process, such as a person, also keeps the lease through an open connection. Implicit
+/// turns are not renewed.
 #[must_use]
 pub fn is_renewable(s: Situation<'_>) -> bool {
     s.turn.state == TurnPhase::Owned
@@ -94,10 +94,10 @@ fn due_for_owner(s: Situation<'_>, owner: &AgentId) -> Option<Transition> {
     None
 }
 
-/// Returns the turn as a restarted daemon continues it. In the same boot, owners and reservations
-/// keep their deadlines, but get at least a grace period to reconnect. After a reboot, no agent's
-/// process is left: the turn is idle, and the unread handoff of a reserved turn waits for the next
-/// agent that claims the turn.
+/// Returns the turn as a restarted daemon continues it. Within the same boot, owners and
+/// reservations keep their deadlines, but get at least a grace period to reconnect. After a reboot,
+/// no agent's process is left: the turn is idle, and the unread handoff of a reserved turn waits
+/// for the next agent that claims the turn.
 #[must_use]
 pub fn after_restart(turn: &TurnState, now: &Now) -> TurnState {
     let grace = now.mono_ms.saturating_add(RESTART_GRACE_MS);

@@ -214,6 +214,6 @@ pub struct TargetRef {
     pub kind: String,
     /// The display name of the target.
     pub label: String,
-    /// The last address of the app; before the app has reported one, the argument of `open`.
+    /// The last address of the app or, until the app has reported one, the argument of `open`.
     pub device_key: String,
 }

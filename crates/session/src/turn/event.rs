@@ -85,7 +85,7 @@ pub enum TurnEvent {
     /// The client never acknowledged a grant, so the turn is now reserved for the agent that it was
     /// granted to.
     Undelivered {
-        /// The agent that did not learn about its grant.
+        /// The agent that did not learn of its grant.
         to: AgentId,
     },
     /// A member left or was removed, or the loan through which it had the turn ended.
@@ -168,8 +168,8 @@ pub enum TurnError {
         /// The current turn.
         turn_id: u64,
     },
-    /// The member to remove is active: its harness is running, it waits or acts, or it owns the
-    /// turn.
+    /// The member to remove is active: its harness is running, it is waiting or acting, or it owns
+    /// the turn.
     #[error("{agent} is active")]
     TargetActive {
         /// The member.

@@ -38,7 +38,7 @@ fn grant_to(s: Situation<'_>, by: &AgentId, lease_id: LeaseId, implicit: bool) -
         loan_id: s.turn.loan_id.clone(),
         pending_handoff_seq: s.turn.pending_handoff_seq,
         prev_owner: s.turn.owner.clone().or_else(|| s.turn.prev_owner.clone()),
-        // A command learns about its turn from its own response.
+        // The client of a command learns of the turn from the command's response.
         grant: Grant { delivered: implicit, granted_seq: None },
         ..TurnState::default()
     }
@@ -123,10 +123,10 @@ fn gives_way_to_waiters(s: Situation<'_>, by: &AgentId) -> bool {
 /// the turn.
 ///
 /// # Errors
-/// Returns [`TurnError::Closed`] for a closed session, the errors of [`check`] for the owner or a
-/// named turn, [`TurnError::TurnHeld`] for a turn that another agent owns or that is reserved for
-/// one, [`TurnError::TurnRequired`] if no command may take the turn implicitly, and
-/// [`TurnError::NotADriver`].
+/// Returns [`TurnError::Closed`] for a closed session, the errors of [`check`] for the owner and
+/// for a request that names a turn, [`TurnError::TurnHeld`] for a turn that another agent owns or
+/// that is reserved for another agent, [`TurnError::TurnRequired`] if no command may take the turn
+/// implicitly, and [`TurnError::NotADriver`].
 pub fn enter(s: Situation<'_>, fence: &Fence, lease_id: LeaseId) -> Result<Option<Transition>, TurnError> {
     let by = &fence.agent;
     match s.turn.state {
@@ -246,7 +246,7 @@ pub fn assign(
     Ok(Transition { after: reserve_for(s, to, true, prev, handoff), event })
 }
 
-/// Returns the reason why `by` may take the turn from its owner without a request by an operator.
+/// Returns the reason why `by` may take the turn from its owner without an operator's request.
 #[must_use]
 pub fn take_reason(s: Situation<'_>, by: &AgentId) -> Option<TakeReason> {
     if s.turn.state != TurnPhase::Owned || s.is_owner(by) {
@@ -332,7 +332,7 @@ fn drop_reservation(s: Situation<'_>, who: &AgentId) -> Option<Transition> {
     })
 }
 
-/// Returns the author of the pending handoff. An idle turn without handoff names a previous owner
+/// Returns the author of the pending handoff. An idle turn without a handoff names a previous owner
 /// only if that owner disappeared.
 pub(super) fn prev_of_handoff(s: Situation<'_>) -> Option<AgentId> {
     s.turn.prev_owner.clone().filter(|_| s.turn.pending_handoff_seq.is_some())

@@ -25,7 +25,7 @@ pub struct Policy {
     pub claim_ttl_ms: u64,
     /// How long an owner whose harness has ended may be silent.
     pub gone_grace_ms: u64,
-    /// How long a live owner may be silent while others wait.
+    /// How long a live owner may be silent while others are waiting.
     pub owner_idle_ms: u64,
     /// How long a waiter may pause between two polls.
     pub waiter_grace_ms: u64,
@@ -37,12 +37,12 @@ pub struct Policy {
     pub presence_ttl_ms: u64,
     /// Whether a command may take a turn implicitly.
     pub implicit_turns: ImplicitTurns,
-    /// How long an implicit turn lasts without a command while others wait.
+    /// How long an implicit turn lasts without a command while others are waiting.
     pub implicit_idle_ms: u64,
     /// How long an implicit turn lasts without a command.
     pub implicit_lease_ms: u64,
-    /// How long a takeover, a loan or the end of the daemon waits for running commands before it
-    /// cancels them.
+    /// How long a takeover, a loan or the end of the daemon waits for running commands before
+    /// cancelling them.
     pub drain_ms: u64,
     /// How long an unused session is kept before it may be removed.
     pub idle_session_retention_ms: u64,

@@ -5,17 +5,17 @@ use super::{AgentId, Member, MemberRole, Situation, WaitMode};
 /// The destination of a turn that its owner gives up.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Next {
-    /// A member waits for the turn.
+    /// A member is waiting for the turn.
     Waiter(AgentId),
     /// The best candidate polled recently and is between two polls.
     BetweenPolls,
-    /// No member waits.
+    /// No member is waiting.
     Nobody,
 }
 
 /// Returns who gets the turn that `from` gives up. Only drivers in active wait mode count. Members
-/// that never held the turn come first, then those whose last turn is the longest ago. Ties are
-/// broken by order of joining.
+/// that never held the turn come first, then those whose last turn was longest ago. Ties are broken
+/// by order of joining.
 #[must_use]
 pub fn next_owner(s: Situation<'_>, from: &AgentId) -> Next {
     match candidates(s, Some(from)).first() {
@@ -25,20 +25,21 @@ pub fn next_owner(s: Situation<'_>, from: &AgentId) -> Next {
     }
 }
 
-/// Returns the position of an agent among those that wait for the turn; 1 gets it next. An agent
-/// for which the turn is reserved precedes all others. `None` if the agent does not wait.
+/// Returns the position of an agent among those waiting for the turn; the agent at position 1 is
+/// next. An agent for which the turn is reserved precedes all others. `None` if the agent is not
+/// waiting.
 #[must_use]
 pub fn position(s: Situation<'_>, agent: &AgentId) -> Option<usize> {
     let candidates = candidates(s, s.turn.owner.as_ref());
     let at = candidates.iter().position(|m| m.agent_id == *agent)?;
     let ahead = s.turn.reserved_for.as_ref().map_or(0, |first| {
-        // That agent is already counted if it waits before this one.
+        // The agent with the reservation is already counted if it waits ahead of this agent.
         usize::from(first != agent && !candidates[..at].iter().any(|m| m.agent_id == *first))
     });
     Some(at + ahead + 1)
 }
 
-/// Returns the members that wait, the next owner first.
+/// Returns the members that are waiting, the next owner first.
 fn candidates<'a>(s: Situation<'a>, except: Option<&AgentId>) -> Vec<&'a Member> {
     let mut candidates: Vec<&Member> = s
         .members
@@ -52,8 +53,8 @@ fn candidates<'a>(s: Situation<'a>, except: Option<&AgentId>) -> Vec<&'a Member>
     candidates
 }
 
-/// Returns whether a wait of the member is connected, or its MCP client polls in slices and is
-/// expected to poll again.
+/// Returns whether a wait by the member is connected, or whether the member's MCP client polls in
+/// slices and is expected to poll again.
 fn is_reachable(s: Situation<'_>, member: &Member) -> bool {
     let presence = s.presence_of(&member.agent_id);
     let polls = presence.via_mcp && presence.last_poll_ms.is_some_and(|ms| ms < s.policy.mcp_waiter_grace_ms);

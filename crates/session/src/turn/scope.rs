@@ -155,7 +155,7 @@ impl Constraint {
             }
     }
 
-    /// Returns whether something could be admitted by both.
+    /// Returns whether something could be admitted by both limits.
     fn overlaps(&self, other: &Self) -> bool {
         let names = self.names().into_iter().zip(other.names()).all(|(mine, theirs)| {
             mine.as_ref().zip(theirs.as_ref()).is_none_or(|(mine, theirs)| !mine.is_disjoint(theirs))
@@ -185,8 +185,7 @@ impl ScopeRule {
         self.verbs.contains(&verb) && self.selects(target) && limits(self).admits(facts, false)
     }
 
-    /// Returns whether the rule could cover an action, where an unknown property could have any
-    /// value.
+    /// Returns whether the rule could cover an action whose unknown properties may have any value.
     fn may_concern(&self, verb: Verb, target: &TargetId, facts: &Facts) -> bool {
         self.verbs.contains(&verb) && self.selects(target) && limits(self).admits(facts, true)
     }
@@ -201,8 +200,9 @@ impl ScopeRule {
     }
 
     /// Returns whether everything that this rule permits is permitted by one of these rules, which
-    /// may differ for each verb and each value of a limit. What a rule does not limit has
-    /// infinitely many values, so only a rule without that limit can cover it.
+    /// may differ for each verb and each value of a limit. A property that this rule does not limit
+    /// has infinitely many values, so only a rule that does not limit the property either can cover
+    /// them.
     fn is_covered_by(&self, rules: &[Self]) -> bool {
         if rules.iter().any(|rule| rule.covers(self)) {
             return true;
@@ -317,8 +317,8 @@ impl Ledger {
         Ok(())
     }
 
-    /// Returns why a session does not have the scope: a denial of its own or of a lender;
-    /// otherwise, the fact that nothing allows the action.
+    /// Returns why a session does not have the scope: because the session or a lender denies the
+    /// action, or else because nothing allows the action.
     fn denial(&self, session: &str, verb: Verb, target: &TargetId, facts: &Facts) -> Denial {
         let own = self.sessions.get(session).map_or(&[][..], |own| own.scope.deny.as_slice());
         if let Some(rule) = own.iter().find(|rule| rule.may_concern(verb, target, facts)) {
@@ -404,9 +404,9 @@ impl Ledger {
             || self.loans.values().any(|l| l.borrower == session && self.borrows_from(&l.lender, other))
     }
 
-    /// Ends a loan and returns the scope to its lender. Loans that the borrower made from it pass
-    /// to the lender, so that their work continues; with `cascade`, they end too. Ending a loan
-    /// that has ended changes nothing.
+    /// Ends a loan and returns the scope to its lender. Loans that the borrower made from this loan
+    /// pass to the lender, so that their work continues; with `cascade`, they end too. Ending a
+    /// loan that has ended changes nothing.
     pub fn reclaim(&mut self, id: &LoanId, cascade: bool) -> Reclaimed {
         let mut reclaimed = Reclaimed { ended: Vec::new(), reparented: Vec::new() };
         self.end(id, cascade, &mut reclaimed);

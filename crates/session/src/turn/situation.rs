@@ -58,10 +58,10 @@ impl Now {
     }
 }
 
-/// Whether the process of an agent's harness runs.
+/// Whether the process of an agent's harness is running.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Liveness {
-    /// The process runs.
+    /// The process is running.
     Alive,
     /// The process ended, or its id now belongs to another process.
     Gone,
@@ -73,11 +73,12 @@ pub enum Liveness {
 /// The daemon's current knowledge about an agent. Never stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Presence {
-    /// Whether the harness runs.
+    /// Whether the harness is running.
     pub liveness: Liveness,
-    /// Milliseconds since the last request; without one, since the daemon loaded the session.
+    /// Milliseconds since the last request or, if there was none, since the daemon loaded the
+    /// session.
     pub silent_ms: u64,
-    /// Whether a connected request of the agent waits to be given the turn.
+    /// Whether a connected request from the agent is waiting to be given the turn.
     pub waiting: bool,
     /// Milliseconds since the last wait ended, if the agent waited and may wait again.
     pub last_poll_ms: Option<u64>,
@@ -139,14 +140,14 @@ impl Situation<'_> {
         })
     }
 
-    /// Returns whether the agent waits for the turn, or waited a moment ago: its wait ended because
-    /// it may take the turn, or because its client waits in slices.
+    /// Returns whether the agent is waiting for the turn, or was waiting a moment ago: the wait
+    /// ended because the agent may take the turn, or because its client waits in slices.
     pub(super) fn awaits_turn(&self, agent: &AgentId) -> bool {
         let presence = self.presence_of(agent);
         presence.waiting || presence.last_poll_ms.is_some_and(|ms| ms < self.policy.mcp_waiter_grace_ms)
     }
 
-    /// Returns whether someone other than `agent` waits for the turn.
+    /// Returns whether someone other than `agent` is waiting for the turn.
     pub(super) fn has_waiter_besides(&self, agent: &AgentId) -> bool {
         self.members.iter().any(|m| m.agent_id != *agent && self.presence_of(&m.agent_id).waiting)
     }
@@ -160,7 +161,7 @@ pub enum Label {
     OwnerGone,
     /// The lease expired without renewal.
     OwnerStale,
-    /// The owner is silent and runs no command while another member waits.
+    /// The owner is silent and is running no command while another member is waiting.
     OwnerIdle,
     /// The turn is reserved for an agent whose harness ended.
     RecipientGone,
@@ -170,7 +171,7 @@ pub enum Label {
     Idle,
     /// A member holds the turn.
     Owned,
-    /// The turn waits for one member.
+    /// The turn is reserved for one member.
     Reserved,
     /// The session is closed.
     Closed,

@@ -101,7 +101,8 @@ pub struct Grant {
 pub struct TurnState {
     /// The phase of the turn.
     pub state: TurnPhase,
-    /// Ownership epoch: advances by one each time ownership is granted, and never decreases.
+    /// The ownership epoch, which advances by one each time ownership is granted and never
+    /// decreases.
     pub turn_id: u64,
     /// The owner; set if the phase is `Owned`.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -112,7 +113,7 @@ pub struct TurnState {
     /// The lease of the owner; set if the phase is `Owned`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lease>,
-    /// Whether a command took the turn, rather than a wait, so that the turn ends by itself.
+    /// Whether the turn was taken by a command rather than by a wait. Such a turn ends by itself.
     pub implicit: bool,
     /// The loan through which the owner has the turn.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -167,15 +168,15 @@ pub struct HandoffUi {
     /// The blob of this tree, if the log contains the tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_snapshot_blob: Option<String>,
-    /// The address of the page, or the activity or window in front.
+    /// The address of the page, or the foreground activity or window.
     pub url_or_activity: String,
-    /// The ref of the element with the focus.
+    /// The ref of the focused element.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub focused_ref: Option<String>,
 }
 
-/// An object that a handoff refers to. One of `path`, `ref`, `blob` and `seq` should be set; nothing
-/// checks this.
+/// An object that a handoff refers to. One of `path`, `ref`, `blob` and `seq` should be set, but
+/// this is not checked.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Artifact {

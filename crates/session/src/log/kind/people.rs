@@ -38,8 +38,8 @@ pub struct MemberKicked {
     pub turn_after: Option<TurnState>,
 }
 
-/// An agent replaced an older one in the same harness. Both stay members, and the newer one may
-/// take the turn of the older one.
+/// An agent replaced an older one in the same harness. Both stay members, and the newer agent may
+/// take the older agent's turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentSuperseded {
@@ -67,7 +67,7 @@ pub enum ReleaseReason {
     Release,
     /// The turn was implicit and ended by itself.
     ImplicitEnd,
-    /// The owner never learned of its grant.
+    /// The owner never learned of the grant.
     Undelivered,
 }
 
@@ -101,7 +101,7 @@ pub struct TurnAssigned {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnTaken {
-    /// The agent that lost the turn or its reservation.
+    /// The agent that lost the turn or the reservation.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub revoked: Option<AgentId>,
     /// The reason that permitted the takeover.
@@ -148,7 +148,7 @@ pub struct ReservationExpired {
     pub turn_after: TurnState,
 }
 
-/// The lease of the owner ended without renewal.
+/// The owner's lease expired without renewal.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnLeaseStale {
@@ -216,7 +216,7 @@ pub struct ChildSpawned {
     pub child: Child,
 }
 
-/// The position in a child's log where the activity of the child can be inspected.
+/// The position in a child's log where the child's activity can be inspected.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Evidence {
@@ -243,7 +243,7 @@ pub struct Evidence {
 pub struct ChildStateChanged {
     /// The child after this record.
     pub child: Child,
-    /// Where the activity of the child can be inspected.
+    /// Where the child's activity can be inspected.
     pub evidence: Evidence,
 }
 

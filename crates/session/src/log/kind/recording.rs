@@ -4,13 +4,13 @@
 use super::super::redacted::Redacted;
 use serde::{Deserialize, Serialize};
 
-/// A recording of the session began. The `command_end` records after this one contain the steps.
+/// A recording of the session began. The `command_end` records after this record contain the steps.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RecordingStarted {
     /// The kind of the device, such as `web`.
     pub platform: String,
-    /// The absolute path of the script, if it was given at the start.
+    /// The absolute path of the script, if a path was given at the start.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
     /// Whether commands that only read are recorded.
@@ -29,7 +29,7 @@ pub struct RepairStarted {
     pub to: String,
     /// The line number, from 1.
     pub line: u32,
-    /// Whether the line is kept, after the recorded steps.
+    /// Whether the line is kept and follows the recorded steps.
     pub keeps_line: bool,
     /// Which execution of the line this is.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -50,6 +50,6 @@ pub struct RecordingEnded {
 pub enum RecordedStep {
     /// The lines of the command in the script, with variables in place of secrets.
     Lines(Redacted),
-    /// A command of the script under repair, which ends the steps of the repair.
+    /// A command from the script under repair. The command ends the steps of the repair.
     ScriptResumed,
 }

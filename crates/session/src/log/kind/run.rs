@@ -93,13 +93,13 @@ impl fmt::Display for CommandId {
     }
 }
 
-/// A ref that a command was given.
+/// A ref that was passed to a command.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RefPin {
     /// The ref, such as `e12`.
     pub r#ref: String,
-    /// The generation of its pin.
+    /// The generation to which the ref is pinned.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pin: Option<u64>,
 }
@@ -116,9 +116,9 @@ pub struct CommandBegin {
     pub args_raw: Arguments,
     /// The arguments with absolute paths, and with selectors in place of refs.
     pub args_resolved: Arguments,
-    /// A summary in one line.
+    /// A one-line summary.
     pub summary: Redacted,
-    /// The refs that the command was given.
+    /// The refs that were passed to the command.
     pub ref_pins: Vec<RefPin>,
 }
 
@@ -243,7 +243,7 @@ pub struct ContextAdded {
     pub context: String,
     /// The command line as typed, without text that may be secret.
     pub body: Redacted,
-    /// The outcome in one line.
+    /// The outcome, in one line.
     pub result: Redacted,
     /// The element that `it` refers to from now on.
     #[serde(default, skip_serializing_if = "Option::is_none")]

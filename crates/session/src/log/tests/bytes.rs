@@ -61,7 +61,7 @@ fn keys_are_camel_case_and_lines_are_lines() {
     assert_eq!(found.iter().filter(|key| key.contains('_')).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
-/// The format on disk: a change of this line makes existing logs unreadable.
+/// The format on disk: a change to this line makes existing logs unreadable.
 #[test]
 fn form_of_a_line_is_fixed() {
     let mut log = Log::default();

@@ -26,7 +26,7 @@ fn log_of_every_kind_keeps_all_rules() {
     assert_eq!(verified(&records, second), (summary, Vec::new()));
 }
 
-/// Breaks the log at one place and returns the first finding.
+/// Damages the log in one place and returns the first finding.
 fn broken(change: impl FnOnce(&mut Vec<Record>)) -> Finding {
     let (mut records, second) = every_kind();
     change(&mut records);

@@ -311,7 +311,7 @@ fn silent_owner_is_idle_only_while_another_waits() {
     room.hint("b").waiting = true;
     assert_eq!(label(room.situation()), Label::OwnerIdle);
     assert_eq!(room.claim("b"), Ok(Claim::TakeoverAvailable(TakeReason::OwnerIdle)));
-    // Its wait ends with this answer.
+    // The wait of `b` ends with this response.
     room.hint("b").waiting = false;
     room.hint("b").last_poll_ms = Some(44_999);
     assert_eq!(take_reason(room.situation(), &agent("b")), Some(TakeReason::OwnerIdle));
