@@ -1,5 +1,6 @@
 //! Measures the session log on this machine and prints a row per figure, separated by tabs: name,
-//! value, unit, goal. `cargo xtask bench --only log` builds it optimized and runs it; manually:
+//! value, unit, goal. `cargo xtask bench --only log` builds an optimized version and runs it. To
+//! run it manually:
 //!
 //! ```text
 //! cargo run --profile dist -p stickpin-store --example log_speed -- 1000000

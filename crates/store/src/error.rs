@@ -128,7 +128,7 @@ pub enum StoreError {
     },
     /// The line is not the first damaged line of the log, or does not exist, or the record after it
     /// is out of order.
-    #[error("cannot repair line {line} of `{}`: the line is not the first damaged one, or the record after it is out of order", path.display())]
+    #[error("cannot repair line {line} in `{}`: the line is not the first damaged one, or the record after it is out of order", path.display())]
     NotDamaged {
         /// The segment, or the folder of the log if the line is not the first damaged one.
         path: PathBuf,

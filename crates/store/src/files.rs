@@ -64,7 +64,7 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Returns once the names in a folder are on disk.
     fn sync_dir(&self, dir: &Path) -> io::Result<()>;
 
-    /// Returns the number of bytes that may still be written in a folder.
+    /// Returns the number of bytes that can still be written to a folder.
     fn free(&self, dir: &Path) -> io::Result<u64>;
 }
 

@@ -72,7 +72,7 @@ impl Store {
         let folder = original.parent().unwrap_or(original);
         self.files.make_dir(folder).map_err(|e| StoreError::io("create", folder, e))?;
         let linked = match self.files.link(path, original) {
-            // The link is from a migration that was interrupted.
+            // The link was left by an interrupted migration.
             Err(e) if e.kind() == ErrorKind::AlreadyExists => Ok(()),
             linked => linked,
         };

@@ -27,7 +27,7 @@ pub enum Diagnostic {
 }
 
 impl Diagnostic {
-    /// Returns the name for all front ends.
+    /// Returns the name that all front ends use.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -70,7 +70,7 @@ fn parse(path: &Path, name: &str, bytes: &[u8]) -> Result<SessionMeta> {
     Ok(meta)
 }
 
-/// Reads the metadata, or its previous version. Never reads the log.
+/// Reads the metadata or, if it is damaged, its previous version. Never reads the log.
 pub(crate) fn meta(files: &dyn Files, dir: &SessionDir) -> Result<(SessionMeta, Vec<Diagnostic>)> {
     let read = |path: &Path| match files.read(path, 0) {
         Err(e) if e.kind() == ErrorKind::NotFound => Err(StoreError::Missing(dir.name.clone())),
@@ -155,7 +155,8 @@ pub(crate) fn tail(files: &dyn Files, path: &Path, applied: u64) -> Result<Tail>
     }
 }
 
-/// Parses the end of a segment. Returns `None` if it does not reach back to the record `applied`.
+/// Parses the end of a segment. Returns `None` if `part` does not reach back to the record
+/// `applied`.
 fn parse_tail(path: &Path, part: &[u8], base: u64, applied: u64, files: &dyn Files) -> Result<Option<Tail>> {
     let mut reader = Records::part(part, base, 0);
     let (mut records, mut last) = (Vec::new(), None);

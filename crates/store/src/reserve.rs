@@ -23,7 +23,7 @@ pub(crate) struct Reserve {
 }
 
 impl Reserve {
-    /// Allocates the reserve. On a full disk, the store begins in an emergency instead.
+    /// Allocates the reserve. If the disk is full, the store begins in an emergency instead.
     pub(crate) fn new(files: Arc<dyn Files>, state_dir: &Path) -> Result<Self> {
         let this = Self { files, state_dir: state_dir.to_path_buf(), emergency: AtomicBool::new(false) };
         let path = layout::reserve(state_dir);
@@ -59,7 +59,7 @@ impl Reserve {
         self.emergency.load(Ordering::Acquire)
     }
 
-    /// Releases the reserve for the records that must still be written.
+    /// Releases the reserve, so that records that must still be written have space.
     pub(crate) fn enter(&self) {
         self.emergency.store(true, Ordering::Release);
         // If the file cannot be removed, there is no space to release.

@@ -54,8 +54,8 @@ impl Origin {
 /// A change of the metadata without a record.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Amendment {
-    /// A change of the turn other than its phase, owner and number, such as a delivered grant, a
-    /// read handoff or a full lease.
+    /// A change to the turn that leaves its phase, owner and number as they are, such as a
+    /// delivered grant, a handoff that was read, or a full lease.
     Turn(Box<TurnState>),
     /// A change in how a member waits.
     Waits {
@@ -66,7 +66,7 @@ pub enum Amendment {
         /// When the change happened.
         at: Timestamp,
     },
-    /// A new request by a member.
+    /// A new request from a member.
     Seen {
         /// The member.
         agent: AgentId,
@@ -78,7 +78,7 @@ pub enum Amendment {
         /// The child.
         session: String,
     },
-    /// A change of the process from which a member makes requests.
+    /// A change in the process from which a member makes requests.
     Anchor {
         /// The member.
         agent: AgentId,
@@ -153,7 +153,8 @@ impl SessionLog {
         self.broken.clone().or_else(|| self.unsynced.failed()).or(damaged).or(pending)
     }
 
-    /// Returns once all written data is on disk. Needed only without the thread of [`Store::open`].
+    /// Returns once all written data is on disk. Needed only for a store without the thread of
+    /// [`Store::open`].
     ///
     /// # Errors
     /// Returns an error if the sync fails; the log is then read-only.
@@ -204,7 +205,7 @@ impl SessionLog {
     }
 
     /// Changes metadata without a record. The change reaches the disk when the metadata is written
-    /// next; after a change of an anchor, [`Self::maintain`] writes the metadata.
+    /// next; after a change to an anchor, [`Self::maintain`] writes the metadata.
     pub fn amend(&mut self, amendment: Amendment) {
         match amendment {
             Amendment::Turn(turn) => {
@@ -269,7 +270,7 @@ pub fn found_damage(log: &SessionLog) -> Option<StoreError> {
     log.damage.error()
 }
 
-/// Stops a log if the error of a reader reports damage in it: no record is accepted until the log
+/// Stops a log if a reader's error reports damage in the log: no record is accepted until the log
 /// is repaired and opened again.
 pub fn note_damage(log: &SessionLog, found: &StoreError) {
     log.damage.note(found);

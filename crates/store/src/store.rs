@@ -98,7 +98,8 @@ impl Store {
         Ok(names)
     }
 
-    /// Returns whether a state directory has metadata of a session. Does not read the metadata.
+    /// Returns whether a state directory contains metadata of a session. Does not read the
+    /// metadata.
     #[must_use]
     pub fn has_session(state_dir: &Path, name: &str) -> bool {
         SessionDir::new(state_dir, name).is_ok_and(|dir| dir.meta().exists() || dir.previous_meta().exists())
@@ -113,7 +114,7 @@ impl Store {
         recover::meta(&*self.files, &self.dir(name)?)
     }
 
-    /// Returns the stamp of the metadata file: as long as it stays equal, the metadata is
+    /// Returns the stamp of the metadata file: as long as the stamp is the same, the metadata is
     /// unchanged. `None` if there is no file.
     #[must_use]
     pub fn meta_stamp(&self, name: &str) -> Option<Stamp> {
@@ -121,7 +122,7 @@ impl Store {
         Some(Stamp { modified: file.modified().ok()?, bytes: file.len(), inode: file.ino() })
     }
 
-    /// Returns whether a segment of the log exists. Does not read it.
+    /// Returns whether a segment of the log exists. Does not read the segment.
     #[must_use]
     pub fn has_segment(&self, name: &str, number: u32) -> bool {
         self.dir(name).is_ok_and(|dir| dir.segment(number).exists())

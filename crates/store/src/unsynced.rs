@@ -8,7 +8,7 @@ use std::sync::Arc;
 use std::sync::mpsc::{self, Sender};
 use std::time::{Duration, Instant};
 
-/// The time after which a record is synced that need not be on disk at once.
+/// The time after which a record that need not be on disk at once is synced.
 pub(crate) const DELAY: Duration = Duration::from_millis(200);
 
 #[derive(Debug, Clone)]
@@ -48,8 +48,8 @@ impl Unsynced {
         list.push(Item::File(Arc::clone(handle)));
     }
 
-    /// Claims the scheduling of a sync. Returns whether none was scheduled yet; if so, the caller
-    /// must schedule one.
+    /// Claims the scheduling of a sync. Returns whether no sync was scheduled yet; if so, the
+    /// caller must schedule one.
     pub(crate) fn claim_schedule(&self) -> bool {
         !std::mem::replace(&mut self.items.lock().scheduled, true)
     }

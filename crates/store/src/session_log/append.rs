@@ -84,7 +84,7 @@ impl SessionLog {
         let mut after = self.meta.clone();
         let segment = self.writer.as_ref().map_or(1, |writer| writer.number);
         after.fold(segment, record).map_err(|fault| gap(&self.dir, fault))?;
-        // Leaves room for what is never refused: the turn, the open commands, and times.
+        // Leave room for what is never refused: the turn, the open commands, and times.
         let bytes = meta_bytes(&self.dir, &after)?.len() + SessionMeta::SPARE_BYTES;
         match bytes > SessionMeta::MAX_BYTES {
             true => Err(StoreError::MetaTooLarge { session: self.dir.name.clone(), bytes }),
@@ -144,8 +144,8 @@ impl SessionLog {
         Ok(seq)
     }
 
-    /// Begins the next segment after one that has ended. Ends a full segment first, but only
-    /// between two commands, so that a command is in one segment, and not while the disk is full.
+    /// Begins the next segment after one that has ended. Ends a full segment first, but not while
+    /// the disk is full, and only between two commands, so that each command is in one segment.
     pub(super) fn rotate(&mut self, origin: &Origin) -> Result<()> {
         let Some(writer) = &self.writer else { return Ok(()) };
         let full = writer.len() >= self.store.rotate_at && self.meta.open_commands.is_empty();
@@ -194,7 +194,7 @@ impl SessionLog {
         let before = self.writer.replace(writer);
         if let Err(e) = named.and_then(|()| self.write(record).map(drop)) {
             self.writer = before;
-            // An empty file is not a segment; the next attempt uses it again.
+            // An empty file is not a segment; the next attempt uses the file name again.
             let _ = files.remove(&path);
             return Err(e);
         }

@@ -16,9 +16,9 @@ pub struct NewCommand {
     pub args_raw: Arguments,
     /// The arguments with absolute paths, and with selectors in place of refs.
     pub args_resolved: Arguments,
-    /// A summary in one line.
+    /// A one-line summary.
     pub summary: Redacted,
-    /// The refs that the command was given.
+    /// The refs that were passed to the command.
     pub ref_pins: Vec<RefPin>,
 }
 
@@ -52,7 +52,7 @@ impl SessionLog {
     }
 
     /// Records the end of a command, and returns the `seq` of the record. The outcome is valid in
-    /// any case: the caller reports it, and whether it was logged.
+    /// any case: the caller reports the outcome, and whether the end was logged.
     ///
     /// # Errors
     /// Returns [`StoreError::NotOpen`] for a command that is not open. Any other error means that
@@ -91,7 +91,7 @@ impl SessionLog {
     /// Writes the ends of commands that could not be written earlier.
     ///
     /// # Errors
-    /// Returns an error if one still cannot be written.
+    /// Returns an error if one of the ends still cannot be written.
     pub fn flush_ends(&mut self) -> Result<()> {
         while let Some((origin, kind)) = self.pending_ends.first().cloned() {
             if let Err(error) = self.commit(&origin, kind) {
@@ -106,8 +106,8 @@ impl SessionLog {
         Ok(())
     }
 
-    /// Records the open commands of a process that is gone as interrupted. They are never rerun
-    /// automatically.
+    /// Records as interrupted the commands that a process left open when it ended. Such commands
+    /// are never rerun automatically.
     pub(super) fn interrupt_commands(&mut self, origin: &Origin) -> Result<()> {
         for open in self.meta.open_commands.clone() {
             let end = CommandEnd {

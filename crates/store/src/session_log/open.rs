@@ -90,7 +90,7 @@ impl SessionLog {
         if !self.meta.open_commands.is_empty() {
             found.push(Diagnostic::CommandsInterrupted);
             if let Err(error) = self.interrupt_commands(&Origin::daemon(now)) {
-                self.broken = Some(format!("interrupted commands could not be ended: {error}"));
+                self.broken = Some(format!("the ends of interrupted commands could not be written: {error}"));
                 found.push(Diagnostic::RepairNotPersisted);
             }
         }
@@ -157,9 +157,9 @@ impl SessionLog {
     }
 }
 
-/// Returns whether the metadata has a different turn from a record that it claims to contain. This
-/// happens when an interrupted repair left the old metadata and wrote its own record under the
-/// metadata's last `seq`.
+/// Returns whether the turn in the metadata differs from the turn in a record that the metadata
+/// claims to contain. This happens when an interrupted repair left the old metadata and wrote its
+/// own record under the metadata's last `seq`.
 fn contradicts(meta: &SessionMeta, record: &Record) -> bool {
     let turn = &meta.turn;
     record.kind.turn_after().is_some_and(|after| {

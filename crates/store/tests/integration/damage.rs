@@ -135,7 +135,7 @@ fn damaged_newline_is_repaired_as_two_records() {
     assert_eq!(store.repair(NAME, 1, at(60)).unwrap().stubs, 2);
     let seqs: Vec<u64> = records(&files).iter().map(|record| record.seq).collect();
     assert_eq!(seqs, [1, 2, 3, 4, 5]);
-    // The last newline: the metadata tells which records came after it.
+    // The last newline: the metadata shows which records came after it.
     let last = files.content(&segment(1)).len() - 1;
     files.change(&segment(1), |data| data[last] = 0x0b);
     assert_eq!(store.repair(NAME, 5, at(60)).unwrap().stubs, 1);
