@@ -33,7 +33,7 @@ fn setup(console: &Console, env: &Env, colors: bool) -> Result<Setup> {
     let context = (!console.ephemeral).then_some(context);
     let mut caller = env.caller(None);
     caller.evidence.console = Some(number);
-    // What a console showed was not shown to the agents of the same folder.
+    // The agents in the same folder were not shown the output of the console.
     let caller = Caller {
         client: Some(format!("console:{}", context.clone().unwrap_or_else(|| format!("{number:04x}")))),
         ..caller

@@ -24,7 +24,7 @@ pub(crate) fn run(streams: &mut Streams<'_>) -> u8 {
     match shown {
         Ok(()) => 0,
         Err(error) => {
-            // If stderr fails too, there is nowhere to report it.
+            // If stderr fails too, there is nowhere to report the error.
             let _ = writeln!(streams.err, "{}: {error}", error.code.name());
             error.code.exit()
         }

@@ -1,5 +1,5 @@
-//! The environment variables of the program. No other file of the program reads one, but the names
-//! of those that reveal a harness or a terminal are defined elsewhere.
+//! The environment variables of the program. No other file of the program reads such a variable,
+//! but the names of those that reveal a harness or a terminal are defined elsewhere.
 
 use rustix::termios::{Winsize, tcgetwinsize};
 use std::collections::BTreeMap;
@@ -104,9 +104,9 @@ const PROGRAMS: &[&str] = &[CHROMIUM];
 #[cfg(not(feature = "web"))]
 const PROGRAMS: &[&str] = &[];
 
-/// Returns the names of the variables that a client of the MCP server must pass on: ours, except
-/// for the token and the script variables, and those by which apps find their desktop. Secrets are
-/// included only if set.
+/// Returns the names of the variables that a client of the MCP server must pass on: those of
+/// stickpin, except for the token and the script variables, and those by which apps find their
+/// desktop. Secrets are included only if set.
 pub(crate) fn passed_variables(env: &Env) -> Vec<String> {
     let ours: &[&str] = &[STATE_DIR, SESSION, STALE_REFS, MCP_PROFILE, LOG, AGENT_ID];
     #[cfg(feature = "web")]

@@ -10,7 +10,7 @@ pub(crate) fn client_commands() -> ClientCommands {
     [stickpin_replay::COMMANDS, stickpin_watch::COMMANDS, stickpin_install::COMMANDS].concat().leak()
 }
 
-/// Removes stale registrations, unless this version already did so. Without a home directory there
+/// Removes stale registrations, unless this version already did so. Without a home directory, there
 /// are none.
 pub(crate) fn first_run(env: &Env, state_dir: &Path) -> Result<Option<String>> {
     match setup(env, state_dir) {

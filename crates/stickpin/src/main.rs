@@ -19,7 +19,7 @@ use stickpin_cli::{Hooks, Streams};
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> ExitCode {
-    // Buffered, so that an answer of many lines does not need many system calls. Not locked,
+    // Buffered, so that a response of many lines does not need many system calls. Not locked,
     // because this may become the daemon, whose other threads write to stderr.
     let (mut out, mut err) = (io::BufWriter::new(io::stdout()), io::stderr());
     let mut streams = Streams::new(&mut out, &mut err);
