@@ -78,7 +78,7 @@ impl Alignment<'_> {
         }
     }
 
-    /// Finds elements by their handle. The index no longer contains handles that the device may
+    /// Finds elements by their handles. The index no longer contains handles that the device may
     /// have reused.
     fn by_handle(&self, index: &HashMap<Handle, ElementKey>) -> HashMap<ElementKey, NodeId> {
         if index.is_empty() {
@@ -199,8 +199,8 @@ impl Alignment<'_> {
     fn may_be_matched(&self, element: &Element, was: Presence) -> bool {
         match element.presence {
             Presence::Elsewhere | Presence::Hidden | Presence::Here(_) => false,
-            // An element with a handle may be in the truncated part of the tree. Without one, only
-            // its content can identify it.
+            // An element with a handle may be in the truncated part of the tree. Without a handle,
+            // only its content can identify it.
             Presence::Unseen => element.handle.is_none(),
             // An equal element that appears after an absence may be a new one. A row that left its
             // list needs a key, or a list that came back with the row. Without lasting handles, any

@@ -2,7 +2,8 @@
 //!
 //! Numbers continue across the lifetimes of a session name, so a ref from before a crash counts as
 //! *never issued* and does not name another element. A block is reserved (on disk, by the daemon's
-//! source) before its first number is issued. A clean close returns the rest; a crash skips it.
+//! source) before its first number is issued. A clean close returns the unused numbers; after a
+//! crash, they are skipped.
 
 use std::fmt;
 use std::ops::Range;

@@ -56,7 +56,7 @@ struct Current {
 
 /// The state of one session: its tree, its refs, and which client received which ref.
 ///
-/// A session knows no device, clock or file.
+/// A session uses no device, clock or file.
 #[derive(Debug)]
 pub struct Session {
     lifetime: String,

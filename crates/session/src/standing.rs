@@ -57,7 +57,7 @@ pub struct UnknownLadder(pub String);
 pub enum Standing {
     /// Issued or renewed with the stored tree.
     Current,
-    /// The same element with the same meaning, but the tree changed since.
+    /// The same element with the same meaning, but the tree has changed since.
     Live,
     /// Matched by content in a truncated capture: the element may be another one.
     Unproven,

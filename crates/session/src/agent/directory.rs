@@ -250,7 +250,8 @@ impl Directory {
         self.agents.iter().position(|agent| agent.aliases.iter().any(|alias| alias == component))
     }
 
-    /// Finds or creates the agent and updates when and where it was seen. Returns its position.
+    /// Finds or creates the agent and updates when and where the agent was seen. Returns the
+    /// agent's position.
     fn record(&mut self, seen: Seen, place: &Place, now: Timestamp, explicit: Option<AgentId>) -> usize {
         let at = self.position(&seen.component).unwrap_or_else(|| {
             let id = explicit.unwrap_or_else(|| agent_id(&seen.family, &seen.component, place));

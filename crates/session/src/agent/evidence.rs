@@ -149,7 +149,7 @@ pub struct Resolution {
     pub anchor: Option<Anchor>,
     /// Other agents that the caller could be. If there are any, the request may only read.
     pub ambiguous: Vec<AgentId>,
-    /// Agents that this agent replaced in the same harness, whose turns it may take.
+    /// The agents that this agent replaced in the same harness. It may take their turns.
     pub replaces: Vec<AgentId>,
     /// All sources, in order of rank.
     pub attempts: Vec<Attempt>,

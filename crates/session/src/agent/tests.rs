@@ -6,7 +6,7 @@ use std::collections::BTreeMap;
 
 const MINUTE: u64 = 60_000;
 
-/// A harness with its processes, as the kernel of the host shows them.
+/// A harness with its processes, as the host's operating system reports them.
 struct Stage {
     directory: Directory,
     place: Place,
@@ -113,7 +113,7 @@ fn shell_and_mcp_of_each_harness_are_one_agent() {
         let by_mcp = stage.mcp(spawn, metadata, &root);
         assert_eq!(by_shell.agent_id, by_mcp.agent_id, "{family}");
         assert!(by_shell.agent_id.as_str().starts_with(family), "{family}: {}", by_shell.agent_id);
-        // In the other order as well: the id comes from what is known first, and stays.
+        // The same holds in the other order: the id comes from what is known first, and stays.
         let mut stage = Stage::new();
         let by_mcp = stage.mcp(spawn, metadata, &root);
         let by_shell = stage.shell(shell, &root);
@@ -180,8 +180,8 @@ fn server_that_asks_a_restarted_host_first_is_the_same_agent() {
     assert_eq!(stage.mcp(&[], &[], &codex()).agent_id, by_shell.agent_id);
     assert_eq!(stage.shell(&thread, &codex()).agent_id, by_shell.agent_id);
 
-    // What the server saw at its start is still older than what the shell reported before the
-    // restart.
+    // The session that the server saw at its start is still older than the one that the shell
+    // reported before the restart.
     let vars = |id| [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", id)];
     let old = stage.mcp(&vars("s1"), &[], &claude());
     let new = stage.shell(&vars("s2"), &claude());

@@ -1,4 +1,5 @@
-//! Applies records to the metadata. Records contain post-images, so their values are only stored.
+//! Applies records to the metadata. Records contain post-images, so their values only need to be
+//! stored.
 
 use super::kind::{Kind, StartReason};
 use super::meta::{ActiveSegment, OpenCommand, OpenRecording, SessionMeta, Status};

@@ -93,7 +93,7 @@ fn version(covered: &[u8]) -> Option<u64> {
 /// Returns an error if the line is damaged or has no version.
 pub(super) fn line_version(line: &[u8]) -> Result<u64, LineFault> {
     let covered = covered_part(line).ok_or(LineFault::Checksum)?;
-    version(covered).ok_or_else(|| LineFault::Content("no version".to_owned()))
+    version(covered).ok_or_else(|| LineFault::Content("the record has no version".to_owned()))
 }
 
 /// Parses a record from its line, without the newline.

@@ -160,7 +160,7 @@ impl SessionMeta {
     /// The maximum number of loans in `reclaimed`.
     pub const MAX_RECLAIMED: usize = 64;
 
-    /// Creates the metadata of a session without records. Records change it only through
+    /// Creates the metadata of a session without records. Records change the metadata only through
     /// [`Self::fold`].
     #[must_use]
     pub fn pending(name: impl Into<String>, at: Timestamp) -> Self {

@@ -220,7 +220,7 @@ fn content<'de, A: MapAccess<'de>>(key: Option<Key>, mut map: A) -> Result<Conte
             Ok(Content::Blob(BlobRef { blob, bytes: second(map, Key::Bytes)? }))
         }
         Some(Key::Secret) if map.next_value()? => second(map, Key::Len).map(Content::Secret),
-        _ => Err(de::Error::custom("neither a text, nor a blob, nor a secret")),
+        _ => Err(de::Error::custom("expected a text, a blob or a secret")),
     }
 }
 

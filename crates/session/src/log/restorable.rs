@@ -14,7 +14,7 @@ pub enum NotRestorable {
     #[error("it shares the device of session `{0}`")]
     Child(String),
     /// A parameter was not stored as given.
-    #[error("`{0}` of `open` contained a secret or was too long to store")]
+    #[error("the parameter `{0}` of `open` contained a secret or was too long to store")]
     Secret(String),
 }
 

@@ -142,7 +142,7 @@ pub struct Loan {
     /// When the loan ends, in wall time, for display only.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_at: Option<Timestamp>,
-    /// When the loan ends.
+    /// When the loan ends, on the monotonic clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_mono: Option<Deadline>,
     /// The loan that this one is a part of.

@@ -97,7 +97,7 @@ pub enum TurnEvent {
     Closed,
 }
 
-/// A change of the turn, to be committed before it takes effect.
+/// A change to the turn, to be committed before it takes effect.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Transition {
     /// The turn after the change.

@@ -1,4 +1,4 @@
-//! The transitions of a turn that agents request: who may change a session next.
+//! The turn transitions that agents request. They determine who may change a session next.
 //!
 //! Every function is pure: the caller passes the time, fresh lease ids and the members' presence,
 //! commits the [`Transition`] to the session log and only then acts on it.
@@ -309,11 +309,11 @@ pub fn take(s: Situation<'_>, by: &AgentId, lease_id: LeaseId, how: Takeover) ->
     Ok(Claim::Granted(Transition { after: grant_to(s, by, lease_id, false), event }))
 }
 
-/// Returns the change of the turn when a member leaves, if any. An implicit turn ends with its
+/// Returns the change to the turn when a member leaves, if any. An implicit turn ends with its
 /// owner's membership, because there is nothing to hand over.
 ///
 /// # Errors
-/// Returns [`TurnError::MustReleaseFirst`] for the owner of a turn that it claimed.
+/// Returns [`TurnError::MustReleaseFirst`] for an owner that claimed its turn.
 pub fn leave(s: Situation<'_>, who: &AgentId) -> Result<Option<Transition>, TurnError> {
     if s.is_owner(who) && s.turn.implicit {
         let event = TurnEvent::Left { who: who.clone() };
@@ -338,7 +338,7 @@ pub(super) fn prev_of_handoff(s: Situation<'_>) -> Option<AgentId> {
     s.turn.prev_owner.clone().filter(|_| s.turn.pending_handoff_seq.is_some())
 }
 
-/// Returns the change of the turn when `by` removes `who`, if any.
+/// Returns the change to the turn when `by` removes `who`, if any.
 ///
 /// # Errors
 /// Returns [`TurnError::OnSelf`], and [`TurnError::TargetActive`] for an active member without
@@ -374,9 +374,9 @@ pub struct Reversion {
     pub handoff: Option<(u64, AgentId)>,
 }
 
-/// Returns the change that the end of a loan makes to a turn that `who` had through it: the turn is
-/// reserved for the agent that last held it for the lender. If that agent is gone or cannot hold
-/// the turn, the turn becomes idle. `None` if `who` neither owns the turn nor has it reserved.
+/// Returns the change that the end of a loan makes to a turn that `who` had through the loan: the
+/// turn is reserved for the agent that last held it for the lender. If that agent is gone or cannot
+/// hold the turn, the turn becomes idle. `None` if `who` neither owns the turn nor has it reserved.
 #[must_use]
 pub fn revert(s: Situation<'_>, who: &AgentId, back: Reversion) -> Option<Transition> {
     let owns = s.is_owner(who);
@@ -401,7 +401,7 @@ pub fn revert(s: Situation<'_>, who: &AgentId, back: Reversion) -> Option<Transi
     Some(Transition { after: reserve_for(s, &to, true, prev, handoff), event })
 }
 
-/// Returns the change of the turn when its session is closed.
+/// Returns the change to the turn when its session is closed.
 #[must_use]
 pub fn close(s: Situation<'_>) -> Transition {
     let after = TurnState { state: TurnPhase::Closed, ..without_owner(s, None, None) };

@@ -37,7 +37,7 @@ pub enum ScopeError {
         cause: Box<Denial>,
     },
     /// The lender does not have the scope that it would lend.
-    #[error("session `{lender}` does not have the whole scope of rule {rule} of the loan")]
+    #[error("session `{lender}` does not have the whole scope in rule {rule} of the loan")]
     LoanNotSubset {
         /// The lender.
         lender: String,
@@ -45,7 +45,7 @@ pub enum ScopeError {
         rule: usize,
     },
     /// The lender has already lent part of the scope.
-    #[error("session `{holder}` has already borrowed part of the scope of rule {rule} of the loan")]
+    #[error("session `{holder}` has already borrowed part of the scope in rule {rule} of the loan")]
     LoanConflict {
         /// The current borrower.
         holder: String,
@@ -335,7 +335,7 @@ impl Ledger {
             .unwrap_or(Denial::NotAllowed)
     }
 
-    /// Returns whether the session has the scope, whether its own or borrowed, ignoring what it has
+    /// Returns whether the session has the scope, as its own or borrowed, ignoring what it has
     /// lent. The lender must have a borrowed scope as well, so the denials of all lenders apply.
     fn has(&self, session: &str, verb: Verb, target: &TargetId, facts: &Facts) -> bool {
         let Some(own) = self.sessions.get(session) else { return false };

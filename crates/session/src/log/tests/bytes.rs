@@ -127,7 +127,7 @@ fn other_versions_are_refused_not_guessed() {
     }
 }
 
-/// Lines with valid checksums that this version does not know are not records.
+/// Lines that have valid checksums but that this version cannot read are not records.
 #[test]
 fn unknown_kinds_and_fields_are_refused() {
     let mut log = Log::default();

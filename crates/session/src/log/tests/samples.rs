@@ -200,7 +200,7 @@ pub(super) fn end(seq: u64, late: bool) -> Kind {
     })
 }
 
-/// Returns the end of a command of a script whose repair is over.
+/// Returns the end of a command from a script whose repair is over.
 fn resumed(seq: u64) -> Kind {
     Kind::CommandEnd(CommandEnd {
         cmd_id: CommandId::new(seq),

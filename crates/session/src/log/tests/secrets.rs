@@ -37,7 +37,7 @@ fn secret_words_are_replaced_in_every_value() {
     assert!(!json.contains("hunter2"), "{json}");
 }
 
-/// An object that looks like a blob or a secret remains an object of the caller.
+/// A caller's object that looks like a blob or a secret remains an ordinary object.
 #[test]
 fn object_argument_is_never_taken_for_a_blob() {
     let given = json!({

@@ -60,7 +60,7 @@ pub(super) enum Op {
     RemoveRow { at: usize },
     /// The list that the button may be in has this many other rows.
     Siblings(usize),
-    /// A text is added in front of the others of an ancestor.
+    /// A text is added in front of an ancestor's other texts.
     AddNote { above: usize },
     /// A message appears, changes or disappears.
     Message(Option<usize>),
@@ -120,9 +120,9 @@ impl App {
         match *op {
             Op::Replace { spots, word, new_nodes } => {
                 for at in (0..self.words.len()).filter(|at| spots >> at & 1 == 1) {
-                    // Not in a row: if the row becomes the only one of its list while its nodes are
-                    // created again, and shows what it showed at first, the first time still
-                    // counts.
+                    // Nodes in a row are kept: if a row became the only one of its list while its
+                    // nodes were created again, and then showed its first content, the first
+                    // reading would still count.
                     if new_nodes && !self.layout.in_row {
                         self.next += 2;
                         self.nodes[at] = self.next;
