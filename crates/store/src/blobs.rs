@@ -26,7 +26,8 @@ pub struct Blobs {
 }
 
 impl Blobs {
-    /// Returns the blobs of a session, to write one before the record that refers to it.
+    /// Returns the blobs of a session, so that a blob can be written before the record that refers
+    /// to it.
     #[must_use]
     pub fn of(log: &SessionLog) -> Self {
         Self {

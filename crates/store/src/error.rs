@@ -115,7 +115,7 @@ pub enum StoreError {
     /// The command is not open.
     #[error("command {0} is not open")]
     NotOpen(CommandId),
-    /// This change of the turn is not allowed.
+    /// This change to the turn is not allowed.
     #[error(transparent)]
     Illegal(#[from] Illegal),
     /// A record of the log does not follow the previous one, or belongs to a wrong lifetime.

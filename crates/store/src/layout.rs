@@ -75,7 +75,7 @@ pub(crate) fn reserve(state_dir: &Path) -> PathBuf {
     state_dir.join("reserve.bin")
 }
 
-/// Returns the number of a segment from the name of its file.
+/// Returns the number of a segment from its file name.
 pub(crate) fn segment_number(file: &str) -> Option<u32> {
     let digits = file.strip_suffix(".jsonl")?;
     let plain = digits.len() >= 6 && digits.bytes().all(|b| b.is_ascii_digit());

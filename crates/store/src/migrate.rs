@@ -29,7 +29,7 @@ struct Converted {
 
 impl Store {
     /// Converts the log of a session to the current version. The original segments are kept
-    /// unchanged, in a folder of the log that is named after their version, such as `v1`. The
+    /// unchanged, in a subfolder of the log folder, named after their version, such as `v1`. The
     /// session must not be open.
     ///
     /// # Errors

@@ -125,7 +125,7 @@ pub struct SessionLog {
     pending_ends: Vec<(Origin, Kind)>,
     /// The reason why nothing may be written until the session is opened again.
     broken: Option<String>,
-    /// The damaged line that a reader found. Nothing is written after it.
+    /// The damaged line that a reader found. If there is one, nothing more is written.
     damage: FoundDamage,
     /// The newest records that this process wrote, oldest first, for readers that follow the log.
     recent: VecDeque<Arc<Record>>,

@@ -53,7 +53,8 @@ impl Store {
     /// Returns an error if the folders cannot be created or the thread cannot be started.
     pub fn open_on(state_dir: &Path, files: Arc<dyn Files>) -> Result<Self> {
         let mut this = Self::with_files(state_dir, files)?;
-        let syncer = Syncer::start(DELAY).map_err(|e| StoreError::io("start syncing", state_dir, e))?;
+        let syncer =
+            Syncer::start(DELAY).map_err(|e| StoreError::io("start the sync thread for", state_dir, e))?;
         this.syncer = Some(syncer);
         Ok(this)
     }

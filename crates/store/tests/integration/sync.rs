@@ -1,4 +1,5 @@
-//! What is synced by whom, and when (section 4.4 of the design of sessions): counted, not timed.
+//! What is synced by whom, and when (section 4.4 of the design document for sessions): counted, not
+//! timed.
 
 use crate::support::memory::MemoryFiles;
 use crate::support::{self, NAME, at, claim, command, done, join, message, origin, start};
