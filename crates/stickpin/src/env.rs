@@ -150,13 +150,14 @@ fn text(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Reads the environment of the command line. Rejects values for the daemon that are not UTF-8, by
-/// name, because JSON cannot carry them.
+/// Reads the environment of the command line. Rejects a variable for the daemon if its value is not
+/// UTF-8, because JSON cannot carry it. The error names the variable.
 ///
 /// # Errors
 /// Returns `IO` when the working directory or the path of this program cannot be determined, or
 /// when the path of the working or home directory is not UTF-8. Returns `INVALID_ARGS` for a
-/// variable that begins with `STICKPIN_` or `AD_VAR_`, names no program and is not UTF-8.
+/// variable whose name begins with `STICKPIN_` or `AD_VAR_` and whose value is not UTF-8, unless
+/// the value is the path of a program.
 pub(crate) fn command_line_env() -> Result<Env> {
     let all: Vec<(OsString, OsString)> = env::vars_os().collect();
     let io = |e| Error::new(ErrorCode::Io, format!("cannot determine the working directory: {e}"));

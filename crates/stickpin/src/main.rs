@@ -1,4 +1,5 @@
-//! The `stickpin` binary: the only crate that knows the command line, the daemon and the backends.
+//! The `stickpin` binary: the only crate that knows about the command line, the daemon and the
+//! backends.
 
 mod backends;
 mod console;
