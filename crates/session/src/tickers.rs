@@ -172,7 +172,7 @@ mod tests {
         let mut tickers = Tickers::default();
         read(&mut tickers, "€ 1");
         read(&mut tickers, "€ 2");
-        assert!(!knows(&tickers), "once may be another record");
+        assert!(!knows(&tickers), "one change may be another record");
         read(&mut tickers, "€ 3");
         assert!(knows(&tickers));
     }

@@ -146,7 +146,7 @@ fn nested_harness_is_the_nearest_one() {
     let vars = [("CLAUDECODE", "1"), ("CLAUDE_CODE_SESSION_ID", "s1")];
     let inner = stage.shell(&vars, &nested);
     assert_eq!(inner.harness, "codex");
-    assert!(inner.provisional, "the session of the outer harness is not that of the inner one");
+    assert!(inner.provisional, "the outer harness's session is not the inner harness's");
     assert_ne!(inner.agent_id, stage.shell(&vars, &claude()).agent_id);
 }
 
@@ -261,12 +261,12 @@ fn server_of_several_sessions_is_ambiguous_without_metadata() {
     let two = stage.mcp(&[], &[("threadId", "t2")], &server);
     assert_ne!(one.agent_id, two.agent_id);
     assert_eq!(stage.directory.agent(&one.agent_id).unwrap().superseded_by, None);
-    assert_eq!(two.replaces, [], "both are there");
+    assert_eq!(two.replaces, [], "both are present");
     let unknown = stage.mcp(&[], &[], &server);
     assert_eq!(unknown.ambiguous, [two.agent_id.clone(), one.agent_id]);
     stage.minutes += 61;
     let idle = stage.mcp(&[], &[], &server);
-    assert_eq!(idle.ambiguous, [], "sessions of an hour ago do not count");
+    assert_eq!(idle.ambiguous, [], "sessions from an hour ago do not count");
     assert!(!stage.directory.link("c1", &crate::turn::AgentId::new("codex:nobody")));
     assert!(stage.directory.link("c1", &two.agent_id));
     stage.restart();

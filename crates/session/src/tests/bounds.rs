@@ -27,7 +27,7 @@ fn refs_ended_first_are_forgotten_first() {
     let remembered = (1..=5_000).filter(|&n| b.name(r(n)) == Err(EndReason::Gone)).count();
     assert_eq!(remembered, MAX_ENDED);
     assert_eq!(b.session.ended_since(&base), None, "a diff that cannot list everything renews nothing");
-    assert_eq!(b.name(r(5_001)).unwrap(), "B5000", "what lives is never forgotten");
+    assert_eq!(b.name(r(5_001)).unwrap(), "B5000", "live refs are never forgotten");
 }
 
 #[test]

@@ -98,7 +98,7 @@ fn numbers_changing_without_actions_tick_but_words_do_not() {
     let text = |id| tree.find_address(Handle { scope: 1, id }).unwrap().id();
     assert!(b.session.is_ticker(&tree, text(6)) && !b.session.is_ticker(&tree, text(5)));
     b.capture(&PAGE.replace("3 items", "orders"));
-    assert_eq!(b.unseen(&me()).len(), 1, "words there are a record nevertheless");
+    assert_eq!(b.unseen(&me()).len(), 1, "changed words there still mean another record");
 }
 
 #[test]
@@ -112,7 +112,7 @@ fn numbers_that_change_with_actions_do_not_tick() {
     assert_eq!(b.unseen(&me()).len(), 1);
     b.tell(&me());
     b.act(&other(), &PAGE.replace("3 items", "9 items"));
-    assert_eq!(b.unseen(&me()).len(), 1, "a notice of another client's action teaches nothing");
+    assert_eq!(b.unseen(&me()).len(), 1, "nothing is learned from a notice about another client's action");
 }
 
 #[test]
@@ -134,7 +134,7 @@ fn number_reported_twice_makes_similar_slots_tick() {
     b.capture(&page([2, 2, 2], 1));
     assert_eq!(b.unseen(&me()), [], "the other load");
     b.capture(&page([2, 2, 2], 2));
-    assert_eq!(b.unseen(&me()).len(), 1, "an order is no load");
+    assert_eq!(b.unseen(&me()).len(), 1, "an order is not a load");
 }
 
 #[test]
@@ -183,7 +183,7 @@ fn waived_context_keeps_window_titles() {
     let unseen = b.unseen(&me());
     assert_eq!(unseen.iter().map(|c| (&*c.before, &*c.after)).collect::<Vec<_>>(), [("Nils", "Ines")]);
     b.session.waive_context(&me(), None);
-    assert_eq!(b.unseen(&me()), unseen, "nobody told of it");
+    assert_eq!(b.unseen(&me()), unseen, "nobody was notified");
 }
 
 #[test]

@@ -20,7 +20,7 @@ fn complete_diff_renews_unlisted_refs() {
     let base = base(&b, &me());
     assert_eq!(base.generation, g(0));
     let listed = b.session.ended_since(&base).unwrap();
-    assert_eq!(listed, [refs[1], refs[2]], "also what is outside of every view");
+    assert_eq!(listed, [refs[1], refs[2]], "refs outside every view are listed too");
     assert_eq!(b.session.renew(&me(), &base, &listed), [refs[0]]);
     assert_eq!(b.plain(&me(), refs[0]).unwrap().warning, None);
     assert_eq!(b.pinned(refs[0], g(2)).unwrap().warning, None);
@@ -88,7 +88,7 @@ fn since_selects_the_base_of_a_pinning_client() {
     b.capture(B);
     b.session.mark_read_in_full(&other());
     b.capture(C);
-    assert_eq!(b.session.base(&other(), Some(g(0))).unwrap().generation, g(0), "kept for me, so it is there");
+    assert_eq!(b.session.base(&other(), Some(g(0))).unwrap().generation, g(0), "`me` still needs it");
     assert_eq!(b.session.base(&other(), None).unwrap().generation, g(1));
     assert!(b.session.base(&me(), Some(g(9))).is_none(), "never had");
     assert!(b.session.base(&ClientId::new("new"), None).is_none(), "never read anything");

@@ -94,7 +94,7 @@ fn clients_do_not_renew_refs_for_each_other() {
     assert_eq!(
         b.pinned(save, g(1)).unwrap().warning,
         None,
-        "whoever has this pin was given it with this tree"
+        "a client with this pin received the ref with this tree"
     );
 }
 
@@ -126,7 +126,7 @@ fn truncated_capture_proves_no_absence() {
     assert_eq!(b.pinned(refs[1], g(0)).unwrap().warning, Some(precise(2, 0, 1)));
     assert_eq!(b.name(refs[0]), Err(EndReason::Unproven), "there is nothing to act on");
     b.capture(MOVED);
-    assert_eq!(b.name(refs[0]).unwrap(), "Save", "the whole capture shows it again");
+    assert_eq!(b.name(refs[0]).unwrap(), "Save", "the complete capture shows it again");
 }
 
 #[test]

@@ -67,7 +67,7 @@ fn hidden_element_is_not_content_matched() {
     b.store("hidden=3,5,6", &copy, Origin::Internal);
     assert_eq!(b.name(save), Err(EndReason::Gone), "the old node is still there");
     b.capture(&copy);
-    assert_eq!(b.name(save), Err(EndReason::Gone), "both were there at once, so the copy is another one");
+    assert_eq!(b.name(save), Err(EndReason::Gone), "both existed at once, so the copy is another element");
 }
 
 #[test]

@@ -91,6 +91,6 @@ fn every_situation_has_a_tree_file() {
         assert!(on_trees.contains(&file.as_str()), "staleness/{file}.txt belongs to no situation");
     }
     for spec in ["12.3", "12.4", "12.10", "12.12", "context 2", "context 3"] {
-        assert!(table.situation.iter().any(|s| s.spec == spec), "nothing for {spec}");
+        assert!(table.situation.iter().any(|s| s.spec == spec), "no situation for {spec}");
     }
 }

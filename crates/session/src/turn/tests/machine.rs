@@ -173,7 +173,7 @@ fn implicit_turn_ends_only_for_a_waiter_or_after_its_lease() {
     room.enter("a").unwrap();
     room.hint("a").in_flight = true;
     room.pass(60_000);
-    assert_eq!(room.timers(), [], "a command runs");
+    assert_eq!(room.timers(), [], "a command is running");
     room.hint("a").in_flight = false;
     assert_eq!(room.timers().len(), 1);
     assert_eq!(room.turn.state, TurnPhase::Idle);
@@ -250,7 +250,7 @@ fn assigned_turn_is_claimed_by_its_agent_only() {
     room.commit(to);
     assert_eq!(room.claim("c"), Ok(Claim::NotYet));
     let redirected = assign(room.situation(), &fence("c"), &agent("c"), 9, true).unwrap();
-    assert_eq!(redirected.after.pending_handoff_seq, Some(3), "the handoff of the owner stays");
+    assert_eq!(redirected.after.pending_handoff_seq, Some(3), "the owner's handoff stays");
     assert_eq!(reason_of(room.claim("b")), ClaimReason::Direct);
     assert_eq!(room.turn.turn_id, 2);
 }
@@ -319,7 +319,7 @@ fn silent_owner_is_idle_only_while_another_waits() {
     assert_eq!(take_reason(room.situation(), &agent("b")), None);
     room.hint("b").waiting = true;
     room.hint("a").in_flight = true;
-    assert_eq!(label(room.situation()), Label::Owned, "a long command is no silence");
+    assert_eq!(label(room.situation()), Label::Owned, "a long command does not count as silence");
 }
 
 #[test]

@@ -76,7 +76,7 @@ fn lent_act_is_exclusive_and_observe_is_shared() {
     let denied = ledger.permit("shop", Verb::Act, &target("page"), &here);
     let cause = Denial::Lent { to: "child".into(), rule: rule(&[Verb::Observe, Verb::Act], "page") };
     assert!(matches!(denied, Err(ScopeError::Denied { cause: found, .. }) if *found == cause));
-    assert!(may(&ledger, "shop", Verb::Admin, &here), "what was not lent stays");
+    assert!(may(&ledger, "shop", Verb::Admin, &here), "scope that was not lent stays");
     ledger.reclaim(&LoanId::new("l1"), false);
     assert!(may(&ledger, "shop", Verb::Act, &here) && !may(&ledger, "child", Verb::Act, &here));
     assert_eq!(ledger.reclaim(&LoanId::new("l1"), false).ended, []);
@@ -146,7 +146,7 @@ fn denials_of_every_lender_hold() {
     let scope = BaseScope { allow, deny };
     ledger.set_session("shop", Holding { targets: [target("page")].into(), scope });
     let all = loan("l", "shop", "child", vec![rule(&[Verb::Act], "page")]);
-    assert!(lend(&mut ledger, all).is_err(), "a rule that contains what is denied is no subset");
+    assert!(lend(&mut ledger, all).is_err(), "a rule that includes a denied scope is not a subset");
     let part = on_origins(rule(&[Verb::Act], "page"), &["https://shop"]);
     lend(&mut ledger, loan("l1", "shop", "child", vec![part.clone()])).unwrap();
     lend(&mut ledger, loan("l2", "child", "grand", vec![part])).unwrap();
