@@ -14,7 +14,7 @@ const ROTATE_AT: u64 = 4_000;
 fn run(files: &MemoryFiles) -> Script {
     let mut script = Script::default();
     let done = store(files).map(|store| store.rotate_at(ROTATE_AT)).and_then(|store| script.run(&store));
-    assert!(done.is_ok() || files.is_stopped(), "it failed by itself: {:?}", done.err());
+    assert!(done.is_ok() || files.is_stopped(), "the script failed by itself: {:?}", done.err());
     script
 }
 
@@ -94,7 +94,7 @@ fn kill_at_every_operation_loses_nothing_that_was_committed() {
         records(&files)
     };
     let operations = operations();
-    assert!(operations > 100, "the script does little: {operations}");
+    assert!(operations > 100, "the script has too few operations: {operations}");
     for stop in 0..operations {
         for partial in [0, 150, usize::MAX] {
             let case = format!("killed at operation {stop} with {partial} bytes written");

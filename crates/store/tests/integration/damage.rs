@@ -89,7 +89,7 @@ fn flipped_bit_is_corruption_with_path_line_and_offset() {
         check(store.verify(NAME).unwrap_err(), Phase::Verify);
         check(store.records_after(NAME, 0, usize::MAX, Phase::Replay).unwrap_err(), Phase::Replay);
         check(SessionLog::open(&store, NAME, at(50)).unwrap_err(), Phase::Restore);
-        assert_eq!(in_quarantine(&files), Vec::<Vec<u8>>::new(), "nothing is repaired by itself");
+        assert_eq!(in_quarantine(&files), Vec::<Vec<u8>>::new(), "nothing is repaired automatically");
         // Listing does not read logs.
         assert!(store.meta(NAME).is_ok() && store.names().unwrap() == [NAME]);
     }

@@ -33,7 +33,7 @@ fn command_that_cannot_be_logged_does_not_begin() {
         leave(&files, room);
         let error = log.begin(&origin(1), command()).unwrap_err();
         assert_eq!(error.code(), "STORAGE_FULL");
-        assert_eq!(files.content(&segment(1)), before, "it was not taken back");
+        assert_eq!(files.content(&segment(1)), before, "the partial write was not rolled back");
         assert_eq!(log.meta(), &meta);
         // Nothing new can begin, but records that end something can use the reserve.
         for kind in [message("hello"), join(2)] {
@@ -214,7 +214,7 @@ fn notes_scope_rules_and_addresses_count_as_metadata() {
     let note = |note_id| NoteAdded { note_id, body: Redacted::literal("x"), scope_turn: None };
     while !is_refused(&mut log, Kind::NoteAdded(note(noted + 1))) {
         noted += 1;
-        assert!(noted < 10, "they do not count");
+        assert!(noted < 10, "the notes do not count");
     }
     // A command has ended, whatever address the app has then.
     let before = log.meta().targets.clone();
