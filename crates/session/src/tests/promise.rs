@@ -131,7 +131,11 @@ impl Play {
         let (tree, button) = (self.bench.session.tree().unwrap().clone(), self.button());
         self.bench.session.note_notice(&client, &tree, button, &unseen);
         self.memory[who] = Some(self.now());
-        prop_assert!(self.unseen(who).is_empty(), "already notified: {:?} after {unseen:?}", self.unseen(who));
+        prop_assert!(
+            self.unseen(who).is_empty(),
+            "already notified: {:?} after {unseen:?}",
+            self.unseen(who)
+        );
         Ok(true)
     }
 
