@@ -206,13 +206,14 @@ impl Session {
             // generation with which the client received the ref.
             (Ladder::Warn, _) if pin.is_some() => precise(given),
             (Ladder::Warn, Standing::Unproven) => Some(format!(
-                "{ref} may now be another {}: the app does not identify its elements, and only part of it \
-                 could be read.",
+                "{ref} may now be another {}: the app does not identify its elements, and only a part of \
+                 the app could be read.",
                 entry.meaning,
             )),
-            (Ladder::Warn, Standing::Live) => {
-                Some(format!("The tree changed since {ref} was issued; it is still {}.", entry.meaning))
-            }
+            (Ladder::Warn, Standing::Live) => Some(format!(
+                "The tree changed since {ref} was issued; the ref still means {}.",
+                entry.meaning
+            )),
         };
         Ok(Resolved { id: r#ref, node, handle, meaning: entry.meaning.clone(), standing, warning })
     }

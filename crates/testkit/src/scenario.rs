@@ -159,7 +159,7 @@ impl Step {
             if let Some(rest) = warning.strip_prefix("The tree changed since ") {
                 let r#ref = rest.split(' ').next().unwrap_or_default();
                 *warning = format!("Ref {ref} was minted from snapshot ");
-            } else if warning.starts_with("it is still ") {
+            } else if warning.starts_with("the ref still means ") {
                 " was minted from snapshot ".clone_into(warning);
             }
         }

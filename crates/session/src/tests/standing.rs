@@ -25,7 +25,7 @@ fn live_ref_warns_briefly_when_plain_and_precisely_when_pinned() {
     let resolved = b.plain(&me(), save).unwrap();
     assert_eq!(resolved.standing, Standing::Live);
     let warning = resolved.warning.unwrap();
-    assert_eq!(warning, "The tree changed since @e1 was issued; it is still button \"Save\".");
+    assert_eq!(warning, "The tree changed since @e1 was issued; the ref still means button \"Save\".");
     assert_eq!(b.pinned(save, g(0)).unwrap().warning, Some(precise(1, 0, 1)));
 }
 
