@@ -25,7 +25,7 @@ impl DesktopEntry {
             return None;
         }
         let file = format!("{}.desktop", id.strip_suffix(".desktop").unwrap_or(id));
-        // Dashes in an id may stand for folders.
+        // A dash in an id may represent a slash in the file's path.
         let below = file.replace('-', "/");
         if below.split('/').any(|part| part == "..") {
             return None;
@@ -67,7 +67,8 @@ impl DesktopEntry {
     }
 }
 
-/// Adds the ids in a folder of desktop files. A subfolder is a part of the id, followed by a dash.
+/// Adds the ids of the desktop files in a folder. The name of a subfolder becomes part of the id,
+/// followed by a dash.
 fn list(folder: &Path, prefix: &str, ids: &mut BTreeSet<String>) {
     // A folder that is missing or unreadable holds no apps for this user.
     let Ok(entries) = std::fs::read_dir(folder) else { return };
@@ -85,7 +86,7 @@ fn list(folder: &Path, prefix: &str, ids: &mut BTreeSet<String>) {
     }
 }
 
-/// Returns the value of a key in the first section, which is the app's.
+/// Returns the value of a key in the first section, which describes the app.
 fn value<'t>(text: &'t str, key: &str) -> Option<&'t str> {
     let section = text.split("\n[").next()?;
     section.lines().find_map(|line| line.strip_prefix(key)?.trim_start().strip_prefix('=')).map(str::trim)

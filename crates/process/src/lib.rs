@@ -1,8 +1,8 @@
 //! Other programs: finding, observing and ending them, and cleaning up after a killed stickpin
 //! process.
 //!
-//! The crate knows no device and no session. Backends record what they started, and a sweep ends
-//! what outlived its owner.
+//! The crate is independent of devices and sessions. Backends record the processes that they start,
+//! and a sweep ends those that outlived their owner.
 //!
 //! ```
 //! use stickpin_process::Process;

@@ -59,8 +59,8 @@ fn mounts_below(table: &[u8], folder: &Path) -> Vec<PathBuf> {
     all
 }
 
-/// Decodes a path of the table, in which white space and backslashes are written as three octal
-/// digits.
+/// Decodes a path from the mount table, in which white space and backslashes are written as three
+/// octal digits.
 fn unescape(mut escaped: &[u8]) -> Vec<u8> {
     let mut path = Vec::with_capacity(escaped.len());
     while let Some((&byte, rest)) = escaped.split_first() {

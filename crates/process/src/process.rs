@@ -27,11 +27,11 @@ impl Process {
         start_time(self.pid).is_some_and(|now| now == self.started)
     }
 
-    /// Returns all processes with this entry (`NAME=value`) in their environment, as far as the
-    /// platform shows it.
+    /// Returns all processes that have this entry (`NAME=value`) in their environment. A process
+    /// whose environment is unreadable is not found.
     #[must_use]
     pub fn find_marked(entry: &str) -> Vec<Self> {
-        // Platforms without `/proc` do not show environments.
+        // Without `/proc`, no environment is readable.
         let has = |pid: &u32| {
             // Environments of other users' processes are unreadable, and those processes are not
             // ours.
@@ -55,12 +55,12 @@ pub fn kill_one(pid: u32) {
     kill_with(pid, Signal::KILL, rustix::process::kill_process);
 }
 
-/// Kills a process group. `pid` is the leader, which was started as such.
+/// Kills a process group. `pid` is the process that was started as its leader.
 pub fn kill_group(pid: u32) {
     kill_with(pid, Signal::KILL, rustix::process::kill_process_group);
 }
 
-/// Asks a process group to end. `pid` is the leader, which was started as such.
+/// Asks a process group to end. `pid` is the process that was started as its leader.
 pub fn terminate_group(pid: u32) {
     kill_with(pid, Signal::TERM, rustix::process::kill_process_group);
 }
@@ -105,7 +105,7 @@ mod tests {
         let mark = format!("STICKPIN_TEST_MARK={}", std::process::id());
         let (name, value) = mark.split_once('=').unwrap();
         let mut child = std::process::Command::new("sleep").arg("60").env(name, value).spawn().unwrap();
-        // The environment appears only once the program runs.
+        // The environment appears only after the program has started.
         let found = loop {
             let found = Process::find_marked(&mark);
             if !found.is_empty() {

@@ -1,6 +1,6 @@
 //! Cleaning up after a killed stickpin process.
 //!
-//! A record in the folder of a session names the processes that were started for it, and their
+//! A record in a session's folder names the processes that were started for it, and their
 //! owner. A sweep ends the processes whose owner has ended. The record is removed with its folder,
 //! which may take a long time and is left to the caller of the sweep.
 
@@ -10,7 +10,7 @@ use std::fs::DirEntry;
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// The file name of the record in the folder of a session.
+/// The file name of the record in a session's folder.
 const RECORD_FILE: &str = "processes.json";
 
 /// The maximum depth below the state directory at which a sweep looks for records.
@@ -25,7 +25,7 @@ pub struct ProcessRecord {
     pub processes: Vec<Process>,
     /// The process that started them. While it lives, a sweep leaves the record alone.
     pub owner: Process,
-    /// Symbolic links to the folder of the record: short paths, which sockets need.
+    /// Symbolic links to the record's folder, which provide the short paths that sockets need.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<PathBuf>,
     /// An entry (`NAME=value`) that only these processes and their children have in their
@@ -35,8 +35,8 @@ pub struct ProcessRecord {
 }
 
 impl ProcessRecord {
-    /// Creates a record of children of this process. A child that has already ended leaves only
-    /// files behind.
+    /// Creates a record of this process's children. A child that has already ended is listed
+    /// too, but a sweep has no process to end for it.
     #[must_use]
     pub fn of_children(children: &[u32]) -> Self {
         let find_or_dead =
@@ -71,9 +71,9 @@ impl ProcessRecord {
     }
 }
 
-/// Ends processes recorded below `state_dir` whose owner has ended, and removes the links to their
-/// folders. Returns one line per action. An unreadable folder or a link that stays is logged and
-/// does not stop the sweep.
+/// Ends the processes recorded below `state_dir` whose owner has ended, and removes the links to
+/// their folders. Returns one line per action. An unreadable folder or a link that cannot be
+/// removed is logged and does not stop the sweep.
 ///
 /// # Errors
 /// Returns an error when `state_dir` itself cannot be read.

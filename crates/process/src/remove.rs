@@ -1,7 +1,7 @@
 //! Removal of a session's folder, without touching any file outside it.
 //!
 //! Each folder is opened by name relative to its open parent. No link is followed and no mount is
-//! entered. A name that starts to lead elsewhere during the removal fails to open.
+//! entered. If a name starts to lead elsewhere during the removal, opening it fails.
 
 use rustix::fs::{AtFlags, CWD, Dir, FileType, Mode, OFlags};
 use rustix::io::Errno;
@@ -18,8 +18,8 @@ const FOLDER: OFlags = OFlags::DIRECTORY.union(OFlags::RDONLY).union(OFlags::NOF
 /// unmounted, never emptied.
 ///
 /// # Errors
-/// Returns errors from the file system. If something stays mounted, nothing is removed. A mount
-/// that appears meanwhile stops the removal at that point.
+/// Returns errors from the file system. If something stays mounted, nothing is removed. If a mount
+/// appears during the removal, the removal stops there.
 pub fn remove_folder(folder: &Path) -> io::Result<()> {
     remove_with(folder, crate::mounts::unmount_all)
 }
@@ -37,18 +37,18 @@ fn remove_with(folder: &Path, unmount: impl Fn(&Path) -> io::Result<()>) -> io::
     last
 }
 
-/// Removes a folder and its content on its own file system. If the name is a link or a file, the
-/// link or file itself is removed.
+/// Removes a folder and its content, without leaving the folder's own file system. If the path is a
+/// link or a file, the link or file itself is removed.
 fn remove(folder: &Path) -> io::Result<()> {
     let (above, name) = parent_and_name(folder)?;
     let above = rustix::fs::openat(CWD, above, FOLDER.difference(OFlags::NOFOLLOW), Mode::empty())?;
     FolderEntry { parent: above.as_fd(), name: name.as_bytes(), path: folder }.remove(FileType::Unknown)
 }
 
-/// Returns the parent of a folder, and its name there.
+/// Returns the parent of a folder, and the folder's name in it.
 ///
 /// # Errors
-/// Returns `InvalidInput` if it has none: for the root, or a path that ends in `..`.
+/// Returns `InvalidInput` if the folder has no name: for the root, or a path that ends in `..`.
 pub(crate) fn parent_and_name(folder: &Path) -> io::Result<(&Path, &OsStr)> {
     match (folder.parent(), folder.file_name()) {
         (Some(above), Some(name)) if above.as_os_str().is_empty() => Ok((Path::new("."), name)),

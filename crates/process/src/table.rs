@@ -1,4 +1,4 @@
-//! The processes that run now: their parents, states and CPU time. On platforms without `/proc`,
+//! The running processes: their parents, states and CPU time. On platforms without `/proc`,
 //! none are reported.
 
 use rustix::process::{Pid, getpgid};
@@ -10,14 +10,14 @@ use std::time::{Duration, Instant};
 /// The unit of processes' CPU time (`USER_HZ`).
 const TICK: Duration = Duration::from_millis(10);
 
-/// The fraction of a period that a process must work to count as busy: one part in this many.
+/// The denominator of the fraction of a period that a process must work to count as busy.
 const BUSY_PART: u32 = 3;
 
 /// The maximum number of bytes that are read from a file about a process. The kernel limits
 /// arguments to less.
 const MAX_FILE: u64 = 16 << 20;
 
-/// The maximum number of generations that are followed from a process to its ancestor.
+/// The maximum number of processes that are checked on the way from a process to its ancestor.
 const MAX_GENERATIONS: usize = 64;
 
 /// The content of `/proc/PID/stat`.
@@ -87,7 +87,7 @@ pub(crate) fn pids() -> impl Iterator<Item = u32> {
     all.filter_map(|entry| entry.file_name().to_str()?.parse().ok())
 }
 
-/// Finds a process by its id or the name of its program. Returns both.
+/// Finds a process by its id or by its program's name. Returns the id and the name.
 #[must_use]
 pub fn find_running(name: &str) -> Option<(u32, String)> {
     let program = |pid: u32| std::fs::read_to_string(format!("/proc/{pid}/comm")).ok();
@@ -95,8 +95,8 @@ pub fn find_running(name: &str) -> Option<(u32, String)> {
     name.parse().map_or_else(|_| pids().filter_map(named).find(|(_, program)| program == name), named)
 }
 
-/// Returns whether a process is the leader of a group, its descendant, or in its group, where
-/// descendants remain after the leader has ended.
+/// Returns whether a process is the leader of a group, a descendant of the leader, or a member of
+/// the group. Descendants remain in the group after the leader has ended.
 #[must_use]
 pub fn belongs_to(pid: u32, leader: u32) -> bool {
     let group = || getpgid(Pid::from_raw(i32::try_from(pid).ok()?)).ok();
@@ -119,7 +119,7 @@ pub struct ProcessorTime {
 }
 
 impl ProcessorTime {
-    /// Takes the first sample. Without a process, `is_busy` is always false.
+    /// Takes the first sample. If there is no process, `is_busy` is always false.
     #[must_use]
     pub fn of(pid: Option<u32>) -> Self {
         let ticks = pid.and_then(ProcessStat::of).map_or(0, |stat| stat.ticks);

@@ -49,7 +49,7 @@ impl ParseError {
         Self { kind, span, text: text.into() }
     }
 
-    /// Returns the hint, which shows an example and explains where the number comes from.
+    /// Returns the hint, which shows an example and explains where the number of a pin comes from.
     #[must_use]
     pub fn hint(&self) -> &'static str {
         HINT

@@ -2,7 +2,7 @@
 //!
 //! A *ref* is the short name of one element with one meaning: `@e12`. A *pin* after it, as in
 //! `@e12~s482913`, names the stored tree that the client had when the ref was issued or renewed.
-//! Ref numbers identify; pins record provenance.
+//! The number of a ref identifies the element; the pin records where the client got the ref.
 //!
 //! ```text
 //! ref   = ["@"] "e" digits          @e12, e12
@@ -18,7 +18,7 @@
 //! assert_eq!(token.to_string(), "@e12~s3");
 //! ```
 //!
-//! Invariant: this crate knows no node, session, file, clock or source of randomness.
+//! Invariant: this crate uses no nodes, sessions, files, clocks or randomness.
 
 mod error;
 mod grammar;

@@ -9,7 +9,7 @@ use stickpin_kernel::Error;
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Announcement {
-    /// A daemon listens: this process, or another one that started first.
+    /// A daemon is listening: this process, or another one that started first.
     Ready {
         /// The process id, if this process is the daemon.
         pid: Option<u32>,
@@ -20,6 +20,6 @@ pub enum Announcement {
 
 /// Writes the announcement to stdout.
 pub fn announce(announcement: &Announcement) {
-    // The client may have stopped waiting; the daemon serves the next one.
+    // The client may have stopped waiting; then the daemon serves the next client.
     let _ = io::stdout().write_all(&encode(announcement)).and_then(|()| io::stdout().flush());
 }

@@ -3,7 +3,7 @@
 //!
 //! [`rpc`] defines the messages (`hello`, `call`, `cancel` and others). [`Frames`] splits a byte
 //! stream into them. [`StateDir`] finds the socket of a state directory's daemon. The crate does
-//! not know what a command means; it neither connects nor serves.
+//! not interpret commands; it neither connects nor serves.
 //!
 //! ```
 //! use stickpin_wire::{Frame, Frames, encode, rpc::Message};

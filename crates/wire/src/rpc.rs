@@ -51,7 +51,7 @@ pub mod code {
     pub const INVALID_REQUEST: i32 = -32600;
     pub const UNKNOWN_METHOD: i32 = -32601;
     pub const INVALID_PARAMS: i32 = -32602;
-    /// The method is known and was refused; `data` has the reason.
+    /// The method is known but was refused; `data` contains the reason.
     pub const REFUSED: i32 = -32000;
 }
 
@@ -142,7 +142,7 @@ pub struct Hello {
     /// The client's [`VERSION`].
     pub version: String,
     /// The state directory whose daemon is meant. A daemon of another state directory serves no
-    /// calls, so a call may follow `hello` before its answer. `None` accepts any daemon.
+    /// calls, so a call may be sent before `hello` is answered. `None` accepts any daemon.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub state_dir: Option<PathBuf>,
     /// Whether the client reads [`Begun`] notifications.
@@ -243,7 +243,7 @@ impl Welcome {
     }
 }
 
-/// Parses `1.20.3-rc1` as numbers; a part that is not a number counts as 0.
+/// Parses a version such as `1.20.3-rc1` as numbers; a part that is not a number counts as 0.
 fn version_numbers(version: &str) -> [u64; 3] {
     let core = version.split(['-', '+']).next().unwrap_or_default();
     let mut parts = core.split('.').map(|part| part.parse().unwrap_or(0));
@@ -258,8 +258,9 @@ pub struct Cancel {
     pub id: Value,
 }
 
-/// A notification from the daemon: the beginning of a call's command is in the session log. If the
-/// daemon exits before the answer, the client can name the command whose outcome is unknown.
+/// A notification from the daemon: the beginning of a call's command has been written to the
+/// session log. If the daemon exits before the answer, the client can name the command whose
+/// outcome is unknown.
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Begun {
@@ -297,8 +298,8 @@ pub struct Status {
     pub version: String,
     /// The protocol version.
     pub protocol: u32,
-    /// The number of the daemon's start in this state directory, from 1; 0 if the daemon does not
-    /// report it.
+    /// The sequence number of this daemon's start in the state directory, from 1; 0 if the daemon
+    /// does not report it.
     #[serde(default)]
     pub epoch: u64,
     /// Milliseconds since the start.
@@ -320,8 +321,8 @@ pub struct Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Stop {
-    /// Whether to shut down even if sessions are open, commands run or agents hold turns. Closes
-    /// the sessions; turns stay with their owners.
+    /// Whether to shut down even if sessions are open, commands are running or agents hold turns.
+    /// Closes the sessions; turns stay with their owners.
     pub force: bool,
 }
 

@@ -23,11 +23,11 @@ impl StateDir {
     /// Creates the state directory if it is missing, and checks that it is safe to use.
     ///
     /// # Errors
-    /// Returns `IDENTITY_DENIED`, with the path, when the directory belongs to another user, has
-    /// files and is open to others, or is a link that another user made. The same holds for the
-    /// folder of a socket below `/tmp`, which must not be a link at all. Returns `IO` when a folder
-    /// cannot be created or used or the path is not UTF-8, and `STORAGE_FULL` when the disk is full
-    /// or its quota is used up.
+    /// Returns `IDENTITY_DENIED`, with the path, when the directory belongs to another user,
+    /// contains files and is open to others, or is a link that another user made. The same checks
+    /// apply to a socket's folder below `/tmp`, which must not be a link at all. Returns `IO` when
+    /// a folder cannot be created or used or the path is not UTF-8, and `STORAGE_FULL` when the
+    /// disk is full or its quota is used up.
     pub fn open(state_dir: &Path) -> Result<Self> {
         private_dir(state_dir)?;
         let state_dir =
@@ -63,7 +63,7 @@ impl StateDir {
         &self.socket
     }
 
-    /// Returns the folder of the daemon's own files.
+    /// Returns the folder for the daemon's own files.
     #[must_use]
     pub fn daemon_dir(&self) -> PathBuf {
         self.state_dir.join("daemon")
@@ -76,8 +76,8 @@ impl StateDir {
     }
 }
 
-/// Creates a folder in one that every user may write to, or checks that the existing folder is
-/// private. Another user may have put a link there first, so no link is followed.
+/// Creates a folder in a parent that every user may write to, or checks that the existing folder is
+/// private. Another user may already have created a link with this name, so no link is followed.
 fn unlinked_dir(dir: &Path) -> Result<()> {
     match fs::symlink_metadata(dir) {
         Ok(found) if found.is_symlink() => Err(link_error(dir, &found)),
@@ -100,7 +100,8 @@ fn link_error(dir: &Path, found: &Metadata) -> Error {
     Error::new(ErrorCode::IdentityDenied, message).hint(CHOOSE_ANOTHER)
 }
 
-/// Checks and protects one folder. An open descriptor ensures that both apply to the same folder.
+/// Checks one folder and makes it private. An open descriptor ensures that the check and the change
+/// apply to the same folder.
 fn private(dir: &Path, link_flags: OFlags) -> Result<()> {
     let open = || {
         let fd = rustix::fs::open(dir, OFlags::RDONLY | OFlags::CLOEXEC | link_flags, Mode::empty());
@@ -156,7 +157,7 @@ fn check(dir: &Path, found: &Metadata) -> Result<()> {
     Ok(())
 }
 
-/// Hashes bytes with 64-bit FNV-1a, for names of files and sessions. Stable across builds; not
+/// Hashes bytes with 64-bit FNV-1a, for the names of files and sessions. Stable across builds; not
 /// secure against attackers.
 #[must_use]
 pub fn fingerprint(bytes: &[u8]) -> u64 {
