@@ -51,7 +51,7 @@ pub struct Suggestion {
 pub struct Resume {
     /// The number of the step, for `--from`.
     pub from: usize,
-    /// The rounds of the blocks around the step, for `--rounds`.
+    /// The rounds of the `repeat` and `retry` blocks around the step, for `--rounds`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<u32>,
     /// The position after the step; `None` if it is the last.

@@ -1,4 +1,4 @@
-//! A script that is ready to run: includes are read, variables filled in, and every line is parsed
+//! A script that is ready to run: includes are read, variables are filled in, and lines are parsed
 //! by the registry. Errors are reported with file and line before anything is sent.
 
 use crate::formats::read;

@@ -11,13 +11,13 @@ use serde::{Deserialize, Serialize};
 pub struct Position {
     /// The number of the step, from 1.
     pub step: usize,
-    /// The round of each `repeat` and `retry` around it, the outermost first; from 1.
+    /// The round of each `repeat` and `retry` block around the step, outermost first; from 1.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<u32>,
 }
 
 impl Position {
-    /// Returns the position of a step that is in no block with rounds.
+    /// Returns the position of a step that is in no `repeat` or `retry` block.
     #[must_use]
     pub const fn step(step: usize) -> Self {
         Self { step, rounds: Vec::new() }
@@ -81,14 +81,16 @@ impl Plan {
         position_after_in(&self.items, position.step, &position.rounds)
     }
 
-    /// Returns how many blocks with rounds surround a step; `None` if there is no such step.
+    /// Returns how many `repeat` and `retry` blocks surround a step; `None` if the step does not
+    /// exist.
     #[must_use]
     pub fn round_depth(&self, step: usize) -> Option<usize> {
         find_step(&self.items, step).map(|(_, most)| most.len())
     }
 }
 
-/// Returns a step, and the maximum round of each block around it, outermost first.
+/// Returns a step and the maximum round of each `repeat` and `retry` block around it, outermost
+/// first.
 fn find_step(items: &[Item], step: usize) -> Option<(&Step, Vec<u32>)> {
     match items.iter().find(|item| item.last_step() >= step)? {
         Item::Step(found) => (found.number == step).then(|| (found, Vec::new())),

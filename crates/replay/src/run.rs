@@ -36,8 +36,8 @@ pub struct RunOptions {
     pub caller: Caller,
     /// The session; `None` for the caller's own.
     pub session: Option<String>,
-    /// Whether sessions named in lines belong to this run, in which case their names get the
-    /// session's name as a prefix.
+    /// Whether the sessions that the script names belong to this run. If so, their names get this
+    /// run's session name as a prefix.
     pub isolate_sessions: bool,
     /// The position at which the run begins.
     pub from: Position,
@@ -52,7 +52,7 @@ pub struct RunOptions {
     pub keep_session: bool,
     /// How to render the screen of a divergence.
     pub render: Render,
-    /// The folder for a picture after each step; `None` takes no pictures.
+    /// The folder for the picture taken after each step; if `None`, no pictures are taken.
     pub pictures: Option<PathBuf>,
     /// Ends the run at the next safe point.
     pub cancel: CancellationToken,
@@ -86,7 +86,7 @@ pub enum RunEnd {
     /// A step found something other than what was recorded, or nothing.
     Diverged(Box<Divergence>),
     /// The script is for another device, or the device, daemon or disk failed ([`is_broken`]).
-    /// Neither says anything about the app.
+    /// Neither case says anything about the app.
     Broken {
         /// The number of the step.
         step: usize,
@@ -119,7 +119,7 @@ pub struct RunResult {
     pub end: RunEnd,
     /// The refs in the screen and suggestions of a divergence, for clients that pin.
     pub refs: Option<RefsEnvelope>,
-    /// The session of the last step and its state directory, as responses named them.
+    /// The session of the last step and the session's state directory, as responses named them.
     pub last_session: Option<(String, PathBuf)>,
     /// Sessions that the run opened and that are still open.
     pub open: BTreeSet<String>,
@@ -173,8 +173,8 @@ struct Runner<'r> {
     steps: Vec<model::Step>,
     /// The start position, until it is reached.
     start: Option<Position>,
-    /// The current rounds of the enclosing blocks, the outermost first. They keep their value when
-    /// a step fails.
+    /// The current rounds of the enclosing blocks, outermost first. The rounds remain when a step
+    /// fails.
     rounds: Vec<u32>,
     state: RunState,
 }
@@ -188,7 +188,7 @@ impl Runner<'_> {
         self.run_items(&plan.items, true).await
     }
 
-    /// Fails if the host has devices, but none of this kind.
+    /// Fails if the host supports platforms, but not this one.
     async fn check_platform(&mut self, platform: &str, first: &Step) -> Result<(), StopReason> {
         let capabilities = self.query(first, "capabilities", json!({}), None).await;
         if let Some(error) = capabilities.error.filter(|e| is_broken(e.code)) {

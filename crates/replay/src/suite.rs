@@ -1,4 +1,4 @@
-//! Suites: scripts are found, run in their own sessions, retried, and reported.
+//! Suites: finding scripts, running each in its own session, retrying failures, and reporting.
 
 mod attempt;
 mod find;
@@ -91,14 +91,14 @@ impl SuiteState {
     }
 }
 
-/// Returns a separate thread's runtime for one of several workers. The worker and the daemon's
-/// thread for its connection wake each other in turn and stay on one core. A thread that serves
-/// several workers would pull all of their counterparts to its core.
+/// Returns a runtime with which one of several workers gets its own thread. The worker and the
+/// daemon's thread for its connection wake each other in turn and stay on one core. A thread that
+/// serves several workers would pull all of their counterparts to its core.
 fn dedicated_runtime(workers: usize) -> Option<Runtime> {
     if workers == 1 {
         return None;
     }
-    // Without a runtime the caller's thread does the work.
+    // Without a runtime, the caller's thread does the work.
     Builder::new_current_thread().enable_all().build().ok()
 }
 

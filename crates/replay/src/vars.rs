@@ -1,4 +1,4 @@
-//! The sources of the values of `${KEY}`.
+//! The sources of values for `${KEY}`.
 
 use crate::script::{Script, Template, UnsetVariable};
 use std::collections::BTreeMap;
@@ -17,7 +17,7 @@ pub struct Vars {
 }
 
 impl Vars {
-    /// Adds a `KEY=VALUE` of a command line.
+    /// Adds a `KEY=VALUE` from the command line.
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` for any other form, or for the name of a built-in variable.

@@ -19,8 +19,8 @@ pub(super) struct ReportFiles {
 }
 
 impl ReportFiles {
-    /// Resolves the paths of a command line. A path that cannot be written is reported before the
-    /// run, not after it.
+    /// Resolves the paths from the command line. A path that cannot be written to is reported
+    /// before the run, not after it.
     ///
     /// # Errors
     /// Returns `IO` or `STORAGE_FULL` for such a path, and the errors of resolving a path.

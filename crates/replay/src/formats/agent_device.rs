@@ -10,8 +10,8 @@ use stickpin_cmdline::CommandLine;
 use stickpin_kernel::{Error, Result, Target};
 use stickpin_tree::{Selector, quote_whole};
 
-/// The size of which `scroll down 0.6` scrolls a fraction, in pixels: the default viewport of a
-/// session.
+/// The size in pixels to which the fraction in `scroll down 0.6` applies: a session's default
+/// viewport.
 pub(super) const VIEWPORT: (f64, f64) = (1280.0, 800.0);
 
 /// A distance beyond the end of any scrollable element.
@@ -83,7 +83,7 @@ fn translate_command(words: &[String]) -> Option<Vec<String>> {
     Some(line)
 }
 
-/// Options of agent-device that take the next word as their value.
+/// The agent-device options that take the next word as their value.
 const WITH_VALUE: &str = "--until --timeout --settle-quiet --count --out --scope -s --depth -d --record-as --button --delay-ms \
     --max-scrolls --pause-ms --pattern --pixels";
 
@@ -128,7 +128,7 @@ fn translate_option(name: &str, option: &str) -> Option<Option<String>> {
         ("snapshot", "--scope" | "-s", Some(label)) => {
             Some(Some(format!("--scope={}", normalize_target(label).unwrap_or_else(|| text_selector(label)))))
         }
-        // The speed of typing, and the number of steps to reach an end, have no effect here.
+        // The typing speed and the number of steps to reach an end have no effect here.
         ("fill" | "type", "--delay-ms", Some(_))
         | ("scrollintoview", "--max-scrolls", Some(_))
         | ("snapshot", "-c", None)
@@ -227,7 +227,7 @@ fn translate_scroll_into_view(words: &[String]) -> Option<String> {
     }
 }
 
-/// Returns a target. A recorded ref is replaced by the label after it.
+/// Returns a target. A recorded ref is replaced by the label that follows it.
 fn translate_target(words: &[String]) -> Option<String> {
     match words {
         [r#ref, label] if r#ref.starts_with('@') => Some(text_selector(label)),

@@ -8,7 +8,7 @@ use serde::Deserialize;
 use std::path::Path;
 use stickpin_kernel::Result;
 
-/// A format of another tool.
+/// Another tool's script format.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Format {
@@ -30,7 +30,7 @@ pub struct Export {
 /// Writes a script, with everything that it includes, in another format.
 ///
 /// # Errors
-/// Returns errors of reading the script: `INVALID_ARGS` with file and line, or `IO` for an
+/// Returns errors from reading the script: `INVALID_ARGS` with file and line, or `IO` for an
 /// unreadable file.
 pub fn export(file: &Path, format: Format, read: &ReadFile<'_>) -> Result<Export> {
     let mut reader = ExportReader::new(read);

@@ -11,7 +11,7 @@ use super::writer::{
 use crate::script::{Block, Template, TemplatePart, Visibility};
 use stickpin_tree::Role;
 
-/// Writes a test.
+/// Writes a script as a test.
 pub(super) fn export(flow: &ExportScript<'_>, notes: &mut Vec<Note>) -> String {
     let mut writer = PlaywrightWriter { marks: flow.marks, blocks: 0 };
     let body = lines(&mut writer, flow.items, notes);
@@ -71,7 +71,7 @@ const BY_ID: &str = include_str!("playwright/by_id.ts");
 
 struct PlaywrightWriter<'f> {
     marks: &'f VariableMarks,
-    /// The number of blocks that have a name.
+    /// The number of blocks written so far, which makes the names of loop variables unique.
     blocks: usize,
 }
 

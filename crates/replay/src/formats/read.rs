@@ -10,8 +10,8 @@ pub(crate) use stickpin_cmdline::parse as line;
 use crate::script::{self, Script, ScriptError};
 use std::path::Path;
 
-/// Parses a script in the format of the file's extension: a Maestro flow (`.yaml`, `.yml`),
-/// otherwise `.ad`.
+/// Parses a script in the format that the file's extension indicates: a Maestro flow for `.yaml`
+/// and `.yml`, otherwise an `.ad` script.
 ///
 /// # Errors
 /// Returns the first error, with its line and column.

@@ -75,7 +75,7 @@ impl ExportStep {
     }
 }
 
-/// Begins and ends a mark.
+/// The character that begins and ends a mark.
 const MARK: char = '\u{0}';
 
 /// The variables that marks represent.
@@ -112,7 +112,8 @@ impl VariableMarks {
     }
 }
 
-/// The arguments of a step. An argument that a format does not read has no counterpart in it.
+/// The arguments of a step. An argument that a format does not read has no counterpart
+/// in that format.
 pub(super) struct Args<'s> {
     step: &'s ExportStep,
     read_names: Vec<&'static str>,
@@ -172,7 +173,7 @@ pub(super) fn selector(target: &str) -> Result<Selector, String> {
     }
 }
 
-/// Returns the targets of a form with their values.
+/// Returns the targets of a `form` step with their values.
 pub(super) fn assignments(step: &ExportStep) -> Vec<(String, String)> {
     let mut found = Vec::new();
     let values = step.input.get("fields").and_then(Value::as_array).into_iter().flatten();

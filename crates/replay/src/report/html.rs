@@ -132,7 +132,7 @@ fn list_entry(f: usize, file: &FileReport, total_millis: f64) -> String {
 fn article(f: usize, file: &FileReport, pictures: &mut Pictures<'_>) -> String {
     let (class, word, _) = appearance(file.outcome);
     let mut facts = vec![format!("<span class=\"word {class}\">{word}</span>"), millis(file.millis)];
-    // The last attempt counts; earlier ones are collapsed.
+    // The last attempt is expanded; earlier ones are collapsed.
     let last = file.attempts.len();
     if last > 1 {
         facts.push(format_count(last, "attempt"));

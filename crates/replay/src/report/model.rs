@@ -1,7 +1,7 @@
 //! The report of a run: files, their attempts, and the steps of each with observations. `--json`
 //! prints it, and all other reports are made from it.
 //!
-//! Text from an app is unescaped: code that prints it must escape it. Times are in milliseconds.
+//! Text from an app is not escaped here: code that prints it must do so. Times are in milliseconds.
 //! Paths are absolute, except the names of scripts, which are as given.
 
 use crate::divergence::Divergence;
@@ -127,7 +127,7 @@ impl Attempt {
     }
 }
 
-/// Returns a time as the report states it.
+/// Converts a duration to milliseconds, the unit of the report.
 pub(crate) fn millis(time: Duration) -> f64 {
     time.as_secs_f64() * 1000.0
 }
@@ -136,7 +136,7 @@ pub(crate) fn millis(time: Duration) -> f64 {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
-    /// The number in the script, from 1; included steps count where they are included.
+    /// The number in the script, from 1. The steps of an included script are numbered in its place.
     pub number: usize,
     /// The position of the step's line in the script.
     pub at: SourceLocation,
@@ -148,10 +148,10 @@ pub struct Step {
     pub start_offset: f64,
     /// The duration.
     pub millis: f64,
-    /// The recorded meanings of its targets.
+    /// The recorded meanings of the step's targets.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub expected: Vec<String>,
-    /// The answer of a command that only reads.
+    /// The text output of a command that only reads.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub output: Option<String>,
     /// The receipt: what was observed since the action.
@@ -185,8 +185,8 @@ pub struct Picture {
     pub refs: Vec<RefBox>,
 }
 
-/// The bounding box of an element in a picture, in pixels of the picture. The box may extend beyond
-/// the edge.
+/// The bounding box of an element in a picture, in the picture's pixels. The box may extend beyond
+/// the picture's edges.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RefBox {

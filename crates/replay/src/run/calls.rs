@@ -1,4 +1,4 @@
-//! Calls of a run to the client: the lines of its script, and additional queries.
+//! The calls that a run makes to the client: the lines of its script, and additional queries.
 
 use super::{CLOSE, Runner};
 use crate::divergence::{self, Divergence};
@@ -75,8 +75,8 @@ impl Runner<'_> {
         let _ = self.query(step, "wait stable", json!({ "timeout": timeout }), None).await;
     }
 
-    /// Adds to a step's report what it changed, and a picture. Parts that fail are left out: a
-    /// report must not fail a run.
+    /// Adds to a step's report the changes that the step caused, and a picture. Parts that fail are
+    /// left out, because a report must not make a run fail.
     pub(super) async fn observe_step(&mut self, step: &Step, folder: &Path, report: &mut model::Step) {
         if step.line.entry.spec.name == CLOSE {
             return;

@@ -33,7 +33,7 @@ pub(crate) struct Attempts {
     pub(crate) pictures: Option<PathBuf>,
 }
 
-/// Reports an event of a script: its line, whether that stays on screen, and the steps so far.
+/// Reports an event of a script: a line, whether the line stays on screen, and the steps so far.
 type ReportEvent<'a> = dyn FnMut(String, bool, Option<ProgressPart>) + Send + 'a;
 
 /// A worker, which runs its scripts one by one.

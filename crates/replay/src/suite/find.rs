@@ -10,15 +10,16 @@ use stickpin_tree::{escape, quote};
 /// The file extension of scripts.
 const EXTENSION: &str = "ad";
 
-/// The number of bytes at the start of a flow in which its app must be named.
+/// How many bytes at the start of a YAML file are searched for the header that names an app.
 const MAX_HEADER_BYTES: usize = 4096;
 
-/// Returns the scripts that a command line names, each once and sorted by name, relative to the
+/// Returns the scripts that a command line names, each once, sorted by name and relative to the
 /// working directory.
 ///
-/// In a folder and below, every `.ad` file is a script, except repaired ones and those whose name
-/// begins with `_` (for includes) or `.`. A Maestro flow is a script only directly in the folder:
-/// as in Maestro, flows in subfolders are run by others, and a pattern can name them.
+/// In a folder and its subfolders, every `.ad` file is a script, except repaired scripts and files
+/// whose names begin with `_` (for includes) or `.`. Subfolders with such names are skipped. A
+/// Maestro flow is a script only directly in the folder: as in Maestro, flows in subfolders are run
+/// by other flows, but a pattern can name them.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` for a path that names no script, and the errors of resolving a path.

@@ -22,7 +22,7 @@ pub(super) fn run_flow(flow: &FlowHeader, command: &mut Command<'_>, depth: usiz
     }
 }
 
-/// Returns the lines that `file` or `commands` stands for.
+/// Returns the lines that the `file` or `commands` argument names.
 fn file_or_commands(
     flow: &FlowHeader,
     command: &mut Command<'_>,
@@ -39,7 +39,7 @@ fn file_or_commands(
     }
 }
 
-/// Substitutes the values of variables that only these lines see.
+/// Substitutes the values of variables that are set only for these lines.
 fn substitute_env(nodes: Vec<Node>, env: &[(String, Template)]) -> Vec<Node> {
     if env.is_empty() {
         return nodes;
@@ -69,7 +69,7 @@ fn substitute_env(nodes: Vec<Node>, env: &[(String, Template)]) -> Vec<Node> {
     nodes.into_iter().map(node).collect()
 }
 
-/// Platforms that no device here belongs to.
+/// The platforms that no device here supports.
 const PHONE_PLATFORMS: [&str; 2] = ["android", "ios"];
 
 /// Wraps the lines in the conditions of a `when`.

@@ -209,7 +209,7 @@ fn launch_app(flow: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     Ok(vec![command.line(words)])
 }
 
-/// Converts `tapOn` and similar commands into one of our verbs with its options.
+/// Converts `tapOn` and similar commands into one of our commands with its options.
 fn tap(command: &mut Command<'_>, verb: &str, extra: Option<&str>) -> Nodes {
     let point = command.fields.take("point").map(point).transpose()?;
     let target = match &point {
@@ -327,7 +327,7 @@ fn hide_keyboard(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     Ok(vec![command.node(NodeKind::Comment("hideKeyboard: there is no on-screen keyboard".to_owned()))])
 }
 
-/// Ends the session and with it the app; `launchApp` begins another one.
+/// Ends the session, which closes the app; `launchApp` opens another session.
 fn close(flow: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     let named = command.text("appId")?;
     if named.is_some() && named != flow.app {

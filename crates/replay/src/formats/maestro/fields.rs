@@ -33,7 +33,7 @@ impl<'y> Fields<'y> {
         self.pairs.iter().find(|(key, _)| key.name == name).map(|(_, value)| value)
     }
 
-    /// Marks arguments that do not change what a flow does as read.
+    /// Marks as read the arguments that do not change what a flow does.
     pub(super) fn ignore(&mut self, names: &[&'static str]) {
         for name in names {
             if !self.read_names.contains(name) {
@@ -55,7 +55,7 @@ impl<'y> Fields<'y> {
         }
     }
 
-    /// Accepts a switch only at the value that has no effect.
+    /// Accepts a switch only with the value that has no effect.
     pub(super) fn expect_default(
         &mut self,
         name: &'static str,
@@ -80,7 +80,7 @@ impl<'y> Fields<'y> {
         self.unsupported(&[])
     }
 
-    /// Refuses arguments that were neither read nor are among `later`, which are still to be read.
+    /// Refuses arguments that were not read and are not among `later`, which are still to be read.
     pub(super) fn unsupported(&self, later: &[&str]) -> Result<(), ScriptError> {
         let known = |name: &str| self.read_names.contains(&name) || later.contains(&name);
         let Some((key, _)) = self.pairs.iter().find(|(key, _)| !known(&key.name)) else { return Ok(()) };

@@ -107,7 +107,7 @@ fn repeated_key(lines: &[String]) -> Option<&str> {
     keys().enumerate().find(|(at, key)| keys().take(*at).any(|earlier| earlier == *key)).map(|(_, key)| key)
 }
 
-/// Adds a state to a target, replacing the one that its selector has.
+/// Adds a state to a target, replacing the value that the selector requires for that state.
 fn with_state(mut target: Vec<String>, state: &str, on: bool) -> Vec<String> {
     target.retain(|line| !line.starts_with(&format!("{state}:")));
     target.push(format!("{state}: {on}"));

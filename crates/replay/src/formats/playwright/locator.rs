@@ -4,7 +4,7 @@ use super::{PlaywrightWriter, string};
 use crate::formats::writer::required_role;
 use stickpin_tree::{Compare, Condition, Role, Selector};
 
-/// Roles that `getByRole` does not know.
+/// The roles that `getByRole` does not support.
 const UNSUPPORTED_ROLES: [Role; 12] = [
     Role::Document,
     Role::Text,
@@ -24,7 +24,8 @@ const UNSUPPORTED_ROLES: [Role; 12] = [
 #[derive(Default)]
 struct LocatorParts<'s> {
     role: Option<Role>,
-    /// The label or text of the element, and whether a part of it matches.
+    /// Whether the element is found by its label or by its text, the value to find, and whether a
+    /// part of the value is enough.
     name: Option<(&'static str, &'s str, bool)>,
     /// Options of `getByRole`.
     states: Vec<String>,

@@ -10,10 +10,10 @@ use stickpin_kernel::Error;
 
 const SCREEN: &str = "The screen at that moment";
 
-/// From this number on, successful steps are collapsed.
+/// The steps of a successful attempt are collapsed if there are more than this many.
 const COLLAPSE_FROM: usize = 40;
 
-/// Returns an attempt, the `number`-th of `all`. The last of several attempts is expanded.
+/// Renders an attempt, the `number`-th of `all`. The last of several attempts is expanded.
 pub(super) fn attempt(
     id: &str,
     file: &str,
@@ -90,7 +90,7 @@ fn divergence(id: &str, file: &str, divergence: &Divergence) -> String {
             format!("{}<ul class=\"expected\">\n{items}</ul>\n", note("Its target was"))
         }
     };
-    // Without the session, nothing can continue.
+    // Without the session, no run can continue.
     let (next, command) = match &divergence.resume {
         Some(resume) => (
             "Continue from here, once the app is in the right state",
@@ -139,7 +139,7 @@ fn note(words: &str) -> String {
 fn step(id: &str, step: &Step, attempt: &Attempt, pictures: &mut Pictures<'_>) -> String {
     let outcome = match (step.ok, attempt.outcome) {
         (true, _) => Outcome::Passed,
-        // The fault of the machinery, or of the app.
+        // The failure of the machinery, or of the app.
         (false, Outcome::Broken) => Outcome::Broken,
         (false, _) => Outcome::Failed,
     };

@@ -3,7 +3,7 @@
 use chrono::{DateTime, SecondsFormat, Utc};
 use stickpin_tree::is_unsafe;
 
-/// The maximum number of characters shown of one text.
+/// The maximum number of characters of a text that are shown.
 const MAX_CHARS: usize = 60_000;
 
 /// Escapes text for elements and for attributes in double quotes: no content can begin or end
