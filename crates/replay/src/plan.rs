@@ -37,19 +37,19 @@ pub(crate) fn read_script_or(path: &Path, failed: &dyn Fn(&std::io::Error) -> Er
     let file = std::fs::File::open(path).map_err(|e| failed(&e))?;
     let size = file.metadata().map_err(|e| failed(&e))?.len();
     let limit = u64::try_from(script::MAX_BYTES).unwrap_or(u64::MAX);
-    let too_large = |size: u64| {
-        invalid_script(format!("`{}` has {size} bytes, more than {limit}", path.display()))
-            .hint("split it: include FILE")
+    let too_large = || {
+        invalid_script(format!("`{}` has more than {limit} bytes", path.display()))
+            .hint("move some of its lines to another file, and include that file: `include FILE`, or `runFlow: FILE` in a flow")
     };
     if size > limit {
-        return Err(too_large(size));
+        return Err(too_large());
     }
     let mut text = Vec::new();
     std::io::Read::read_to_end(&mut std::io::Read::take(file, limit + 1), &mut text)
         .map_err(|e| failed(&e))?;
     // The size of a file that is not regular is unknown until it is read.
     if text.len() > script::MAX_BYTES {
-        return Err(too_large(limit + 1));
+        return Err(too_large());
     }
     String::from_utf8(text).map_err(|_| invalid_script(format!("`{}` is not UTF-8 text", path.display())))
 }

@@ -199,7 +199,7 @@ impl Runner<'_> {
         if kinds.is_empty() || kinds.contains(&platform) {
             return Ok(());
         }
-        let error = platform_error(platform, format_args!("this host has {}", kinds.join(", ")));
+        let error = platform_error(platform, format_args!("this host supports only {}", kinds.join(", ")));
         Err(StopReason::Broken { step: first.number, error })
     }
 
@@ -363,7 +363,7 @@ impl Runner<'_> {
         (request.command, request.input) = ("session show".to_owned(), Map::new());
         let session = self.send(request).await.output?;
         let kind = session["kind"].as_str().filter(|kind| *kind != expected)?;
-        Some(platform_error(expected, format_args!("the session is {kind}")))
+        Some(platform_error(expected, format_args!("the session's platform is {kind}")))
     }
 
     /// Checks whether the run may continue.

@@ -27,7 +27,7 @@ impl Vars {
             return bad(format!("{} is not KEY=VALUE", stickpin_tree::quote(pair)));
         };
         if !crate::script::is_name(key) {
-            return bad(format!("{} is not the name of a variable", stickpin_tree::quote(key)));
+            return bad(format!("{} is not a variable name", stickpin_tree::quote(key)));
         }
         if key.starts_with("AD_") {
             return bad(format!("`{key}` is a reserved name"));

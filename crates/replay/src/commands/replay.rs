@@ -30,7 +30,7 @@ struct Arguments {
     /// The script.
     #[schemars(extend("x-positional" = 0))]
     file: PathArg,
-    /// Set a variable of the script; repeatable.
+    /// Set a variable for the script; repeatable.
     #[serde(default)]
     #[schemars(extend("x-short" = "e", "x-placeholder" = "KEY=VALUE"))]
     env: Vec<String>,
@@ -228,12 +228,17 @@ fn start_position(plan: &Plan, args: &Arguments) -> Result<Position> {
     let refusal = format!("{} cannot begin at step {}", plan.file, from.step);
     Err(match plan.round_depth(from.step) {
         None => Error::invalid_args(format!("{refusal}: it has {}", format_count(plan.steps, "step"))),
-        Some(0) => Error::invalid_args(format!("{refusal} in a round: no block with rounds encloses it")),
+        Some(0) => Error::invalid_args(format!(
+            "{refusal} in a round: the step is not in a `repeat` or `retry` block"
+        )),
         Some(depth) => Error::invalid_args(format!(
-            "{refusal} without its round: {} around it",
-            if depth == 1 { "a block is".to_owned() } else { format!("{depth} blocks are") }
+            "{refusal} without a valid round: the step is in {}",
+            match depth {
+                1 => "a `repeat` or `retry` block".to_owned(),
+                _ => format!("{depth} nested `repeat` or `retry` blocks"),
+            }
         ))
-        .hint("name the round of each block, outermost first: `--rounds 2`, `--rounds 3,1`"),
+        .hint("give the round of each block, outermost first: `--rounds 2` or `--rounds 3,1`"),
     })
 }
 

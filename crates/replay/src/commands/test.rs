@@ -31,7 +31,7 @@ struct Arguments {
     /// Scripts, folders, or patterns like 'flows/**/*.ad'.
     #[schemars(extend("x-positional" = 0, "x-trailing" = true, "x-placeholder" = "PATH"))]
     paths: Vec<PathArg>,
-    /// Set a variable of all scripts; repeatable.
+    /// Set a variable for all scripts; repeatable.
     #[serde(default)]
     #[schemars(extend("x-short" = "e", "x-placeholder" = "KEY=VALUE"))]
     env: Vec<String>,
@@ -47,7 +47,7 @@ struct Arguments {
     /// Start no further script after a failure.
     #[serde(default)]
     fail_fast: bool,
-    /// Time limit of an attempt in milliseconds; overrides the script's `context timeout`.
+    /// Time limit for an attempt in milliseconds; overrides the script's `context timeout`.
     timeout: Option<u64>,
     /// Milliseconds that a step waits for its target (default 5000).
     #[schemars(extend("x-placeholder" = "MS"))]

@@ -115,7 +115,7 @@ fn env(yaml: &Yaml) -> Result<Vec<(String, Template)>, ScriptError> {
     let pair = |(key, value): &(yaml::YamlKey, Yaml)| {
         if !is_name(&key.name) {
             let name = stickpin_tree::quote(&key.name);
-            return Err(key.at.error_at(format!("{name} is not the name of a variable"), "env: {USER: ada}"));
+            return Err(key.at.error_at(format!("{name} is not a variable name"), "env: {USER: ada}"));
         }
         if key.name.starts_with("AD_") {
             return Err(key.at.error_at(format!("`{}` is a reserved name", key.name), ""));

@@ -10,5 +10,5 @@ pub(super) fn unsupported(format: &str, name: &str) -> Option<(String, &'static 
         let rest = line.strip_prefix(format)?.strip_prefix('\t')?.strip_prefix(name)?;
         rest.strip_prefix('\t')?.split_once('\t')
     })?;
-    Some((format!("`{name}` of {format} is not supported: {why}"), hint))
+    Some((format!("the {format} command `{name}` is not supported: {why}"), hint))
 }

@@ -168,7 +168,7 @@ impl<'s> Args<'s> {
 pub(super) fn selector(target: &str) -> Result<Selector, String> {
     match target.parse() {
         Ok(Target::Selector(selector)) => Ok(selector),
-        Ok(_) => Err("a ref or a point has no counterpart".to_owned()),
+        Ok(_) => Err("refs and points have no counterpart".to_owned()),
         Err(e) => Err(e.to_string()),
     }
 }

@@ -78,8 +78,11 @@ enum OpenCollection {
 /// Parses all documents in a text.
 pub(super) fn read(text: &str) -> Result<Vec<Yaml>, ScriptError> {
     if text.len() > MAX_BYTES {
-        let message = format!("the file has {} bytes, more than {MAX_BYTES}", text.len());
-        return Err(YamlPosition { line: 1, column: 1 }.error_at(message, "split it: runFlow: FILE"));
+        let message = format!("the file has more than {MAX_BYTES} bytes");
+        return Err(YamlPosition { line: 1, column: 1 }.error_at(
+            message,
+            "move some of its commands to another file, and run that file: `runFlow: FILE`",
+        ));
     }
     let mut documents = Vec::new();
     let mut open: Vec<(YamlPosition, OpenCollection)> = Vec::new();

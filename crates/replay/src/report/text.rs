@@ -77,8 +77,9 @@ impl Show for Report {
         };
         let file = crate::script::line(&[crate::script::Template::text(&first.file)]);
         Some(
-            Error::new(code, format!("{n} of {all} failed"))
-                .hint(format!("run one of them and keep its session open: `stickpin replay {file}`")),
+            Error::new(code, format!("{n} of {all} failed")).hint(format!(
+                "run a failed script alone to keep its session open: `stickpin replay {file}`"
+            )),
         )
     }
 }

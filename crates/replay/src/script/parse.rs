@@ -11,9 +11,14 @@ use stickpin_tree::quote;
 /// # Errors
 /// Returns the first error, with its line and column.
 pub fn parse(text: &str) -> Result<Script, ScriptError> {
-    let too_long = format!("the script has {} bytes, more than {MAX_BYTES}", text.len());
-    LineError::unless(text.len() <= MAX_BYTES, 0, too_long, "split it: include FILE")
-        .map_err(|e| e.on_line(1, ""))?;
+    let too_long = format!("the script has more than {MAX_BYTES} bytes");
+    LineError::unless(
+        text.len() <= MAX_BYTES,
+        0,
+        too_long,
+        "move some of its lines to another file, and include that file: `include FILE`",
+    )
+    .map_err(|e| e.on_line(1, ""))?;
     let mut reader = Parser::default();
     for (number, line) in (1..).zip(text.trim_start_matches('\u{feff}').lines()) {
         reader.line(number, line).map_err(|fault| fault.on_line(number, line))?;
@@ -31,8 +36,8 @@ struct Parser {
     open: Vec<(u32, Block<Template>, Vec<Node>)>,
 }
 
-const BLOCKS: &str =
-    "retry N {, repeat N {, if visible SELECTOR {, if hidden SELECTOR {, each closed by a line with }";
+const BLOCKS: &str = "a block begins with `retry N {`, `repeat N {`, `if visible SELECTOR {` or `if hidden SELECTOR {`, \
+     and ends with a line `}`";
 
 impl Parser {
     fn line(&mut self, number: u32, line: &str) -> Result<(), LineError> {
@@ -107,7 +112,7 @@ impl Parser {
         // A brace as an argument of a command must be quoted.
         if words.len() > 1 && line.trim_end_matches(is_space).ends_with(" {") {
             let first = words[0].as_text().unwrap_or_default();
-            return Err(LineError::new(start, format!("there is no block {}", quote(first)), BLOCKS));
+            return Err(LineError::new(start, format!("{} does not start a block", quote(first)), BLOCKS));
         }
         self.seen_command = true;
         let kind = match words.first().and_then(Template::as_text) {
@@ -132,7 +137,7 @@ impl Parser {
                 let Some(asked) = visibility.filter(|_| inner == 3) else {
                     return Err(LineError::new(
                         start,
-                        "`if` needs `visible` or `hidden`, and a selector of one word",
+                        "`if` needs `visible` or `hidden`, then a selector that is a single word",
                         "if visible 'role=button \"Accept all\"' {",
                     ));
                 };
@@ -163,7 +168,7 @@ impl Parser {
     fn close(&mut self, line: &str, at: usize) -> Result<(), LineError> {
         expect_end(line, at)?;
         let Some((line, block, body)) = self.open.pop() else {
-            return Err(LineError::new(at - 1, "`}` does not close a block", BLOCKS));
+            return Err(LineError::new(at - 1, "there is no open block for `}` to close", BLOCKS));
         };
         self.push(line, NodeKind::Block(block, body));
         Ok(())
@@ -215,7 +220,7 @@ fn include(line: &str, start: usize) -> Result<NodeKind, LineError> {
 
 /// Checks that a script may set a variable of this name.
 fn variable(key: &str, at: usize) -> Result<(), LineError> {
-    let unnamed = format!("{} is not the name of a variable", quote(key));
+    let unnamed = format!("{} is not a variable name", quote(key));
     LineError::unless(is_name(key), at, unnamed, "env KEY=VALUE, before the first command")?;
     let reserved = format!("`{key}` is a reserved name");
     LineError::unless(!key.starts_with("AD_"), at, reserved, "names that begin with AD_ are built in")

@@ -49,7 +49,7 @@ fn in_quotes(line: &str, at: usize, quote: char) -> Result<(Vec<WordChar>, usize
             c if c.is_control() && quote == '"' => {
                 return Err(LineError::new(
                     at + i,
-                    "double quotes contain a control character",
+                    "the text in double quotes contains a control character",
                     "write it as an escape: \\t, \\n, \\u001b",
                 ));
             }
@@ -60,7 +60,11 @@ fn in_quotes(line: &str, at: usize, quote: char) -> Result<(Vec<WordChar>, usize
 }
 
 fn unclosed_quote(at: usize) -> LineError {
-    LineError::new(at, "a quote is not closed", "\"...\" or '...'; in double quotes write \\\" for a quote")
+    LineError::new(
+        at,
+        "a quote is not closed",
+        "\"...\" or '...'; in double quotes, write \\\" for a quotation mark",
+    )
 }
 
 /// Reads the escape after a backslash in double quotes. The word begins at `at`.
@@ -76,7 +80,7 @@ fn read_escape(chars: &mut Peekable<CharIndices<'_>>, at: usize) -> Result<char,
         'u' => unicode_escape(chars).ok_or_else(|| {
             LineError::new(
                 at,
-                "a quoted text cannot be read",
+                "the quoted text contains an invalid \\u escape",
                 "write \\u followed by four hexadecimal digits, or two such escapes for a surrogate pair",
             )
         })?,
@@ -84,7 +88,7 @@ fn read_escape(chars: &mut Peekable<CharIndices<'_>>, at: usize) -> Result<char,
             return Err(LineError::new(
                 at + i - 1,
                 format!("{} is not an escape", quote(&format!("\\{c}"))),
-                "double quotes hold JSON strings: \\\" \\\\ \\n \\t \\uXXXX, and \\$",
+                "in double quotes, use JSON escapes such as \\\" \\\\ \\n \\t \\uXXXX, or \\$ for a dollar sign",
             ));
         }
     })
@@ -138,7 +142,7 @@ fn read_bare_word(line: &str, at: usize) -> Result<(Vec<WordChar>, usize), LineE
 
 /// Parses the variables.
 fn template(chars: &[WordChar], at: usize) -> Result<Template, LineError> {
-    const FORM: &str = "variables are ${KEY} or ${KEY:-default}; \\${ is a literal";
+    const FORM: &str = "variables are ${KEY} or ${KEY:-default}; write \\${ for a literal ${";
     let mut parts = Vec::new();
     let mut text = String::new();
     let mut rest = chars;
@@ -160,7 +164,7 @@ fn template(chars: &[WordChar], at: usize) -> Result<Template, LineError> {
             None => (inside.as_str(), None),
         };
         if !is_name(name) {
-            return Err(LineError::new(at, format!("{} is not the name of a variable", quote(name)), FORM));
+            return Err(LineError::new(at, format!("{} is not a variable name", quote(name)), FORM));
         }
         parts.push(TemplatePart::Text(std::mem::take(&mut text)));
         parts.push(TemplatePart::Variable { name: name.to_owned(), default });

@@ -100,7 +100,9 @@ fn conditional(flow: &FlowHeader, when: &Yaml, mut body: Vec<Node>) -> Nodes {
             "false" | "${false}" => body.clear(),
             _ => {
                 let hint = "true, false, visible, notVisible, platform";
-                return Err(yaml.at.error_at("`true` of `when` is JavaScript, which is not run", hint));
+                return Err(yaml
+                    .at
+                    .error_at("the `true` condition of `when` is JavaScript, which is not run", hint));
             }
         }
     }

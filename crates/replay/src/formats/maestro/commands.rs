@@ -89,7 +89,7 @@ impl FlowHeader {
             let shown = stickpin_tree::escape(name, stickpin_tree::MAX_CHARS);
             let all = names().collect::<Vec<_>>().join(", ");
             return Err(at.error_at(
-                format!("the command `{shown}` of Maestro is not supported"),
+                format!("the Maestro command `{shown}` is not supported"),
                 format!("{}supported: {all}", hint.unwrap_or_default()),
             ));
         };
@@ -200,7 +200,7 @@ fn launch_app(flow: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     command.fields.expect_default("stopApp", true, "an app always starts fresh")?;
     let Some(app) = app.or_else(|| flow.app.clone()) else {
         return Err(command.at.error_at(
-            "`launchApp` does not name an app, nor does the header",
+            "neither `launchApp` nor the header names an app",
             "appId: sim:shop, or url: http://127.0.0.1:3000",
         ));
     };

@@ -13,7 +13,7 @@ pub(super) fn point(yaml: &Yaml) -> Result<Template, ScriptError> {
     match (x, y) {
         (Length::Pixels(x), Length::Pixels(y)) => Ok(Template::text(format!("{x},{y}"))),
         _ => Err(yaml.at.error_at(
-            "a `point` as a percentage is not supported: it depends on the screen",
+            "a `point` given as a percentage is not supported, because it depends on the screen size",
             "use text, id or css; a point is in pixels: \"100,200\"",
         )),
     }

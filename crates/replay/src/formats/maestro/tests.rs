@@ -59,7 +59,7 @@ fn every_documented_command_is_supported_or_refused_by_name() {
             Err(e) => e.message,
         };
         assert!(!message.contains("the command"), "{name}: {message}");
-        let refused = message.contains(&format!("`{name}` of Maestro is not supported: "));
+        let refused = message.contains(&format!("the Maestro command `{name}` is not supported: "));
         read += usize::from(!refused);
     }
     eprintln!("{read} of {} documented commands are read", DOCUMENTED.split_whitespace().count());

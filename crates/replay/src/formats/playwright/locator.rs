@@ -24,8 +24,8 @@ const UNSUPPORTED_ROLES: [Role; 12] = [
 #[derive(Default)]
 struct LocatorParts<'s> {
     role: Option<Role>,
-    /// Whether the element is found by its label or by its text, the value to find, and whether a
-    /// part of the value is enough.
+    /// `label` or `text`, the value that the element must have there, and whether it is enough that
+    /// the element's label or text contains this value.
     name: Option<(&'static str, &'s str, bool)>,
     /// Options of `getByRole`.
     states: Vec<String>,

@@ -28,7 +28,7 @@ pub(super) fn attempt(
             error,
             match attempt.outcome {
                 Outcome::Broken => "The browser, device or disk failed; this says nothing about the app",
-                _ => "It failed",
+                _ => "The attempt failed",
             },
         );
     }
@@ -87,13 +87,13 @@ fn divergence(id: &str, file: &str, divergence: &Divergence) -> String {
         expected => {
             let items = expected.iter().map(|e| format!("<li><code>{}</code></li>\n", text(e)));
             let items = items.collect::<String>();
-            format!("{}<ul class=\"expected\">\n{items}</ul>\n", note("Its target was"))
+            format!("{}<ul class=\"expected\">\n{items}</ul>\n", note("The target was recorded as"))
         }
     };
     // Without the session, no run can continue.
     let (next, command) = match &divergence.resume {
         Some(resume) => (
-            "Continue from here, once the app is in the right state",
+            "When the app is in the right state, continue from here",
             resume.command(file, &resume.position()),
         ),
         None => {
@@ -151,7 +151,7 @@ fn step(id: &str, step: &Step, attempt: &Attempt, pictures: &mut Pictures<'_>) -
         }
         // The error is already shown above the steps.
         (Some(error), _) if attempt.error.as_ref() == Some(error) => String::new(),
-        (Some(error), _) => failure(error, "It failed"),
+        (Some(error), _) => failure(error, "The step failed"),
         (None, _) => String::new(),
     };
     if let Some(warning) = &step.warning {

@@ -13,9 +13,9 @@ fn faults_are_said_before_anything_runs() {
     for (script, says) in [
         ("frobnicate\n", "bad.ad:2: there is no command \"frobnicate\""),
         ("press ${WHO}\n", "bad.ad:2: `${WHO}` is not set"),
-        ("loop 3 {\n}\n", "bad.ad:2:1: there is no block \"loop\""),
+        ("loop 3 {\n}\n", "bad.ad:2:1: \"loop\" does not start a block"),
         ("press \"a\n", "bad.ad:2:7: a quote is not closed"),
-        ("press \"a\tb\"\n", "bad.ad:2:9: double quotes contain a control character"),
+        ("press \"a\tb\"\n", "bad.ad:2:9: the text in double quotes contains a control character"),
         ("press a\rb\n", "bad.ad:2:8: the line contains a carriage return"),
         ("include bad.ad\n", "includes itself"),
         ("include not-there.ad\n", "bad.ad:2: no such file: not-there.ad (resolved to /"),
@@ -62,7 +62,7 @@ fn faults_are_said_before_anything_runs() {
     for (line, says) in [
         ("replay", "`replay` needs FILE"),
         ("replay not-there.ad", "no such file: not-there.ad (resolved to /"),
-        ("replay good.ad -e 1=2", "is not the name of a variable"),
+        ("replay good.ad -e 1=2", "is not a variable name"),
         ("replay good.ad -e AD_SESSION=x", "is a reserved name"),
         ("replay good.ad --from 7", "cannot begin at step 7: it has 1 step"),
         ("replay good.ad --plan-digest 0123456789abcdef", "has changed: its digest is"),

@@ -206,11 +206,14 @@ fn a_run_goes_on_where_it_stopped_and_nowhere_else() {
     let ran = desk.run("replay flow.ad --wait 0");
     let again = said(&ran.err, "stickpin replay flow.ad --from 3 --rounds 1 --plan-digest ");
     for (line, says) in [
-        ("replay flow.ad --from 3", "cannot begin at step 3 without its round: a block is around it"),
+        (
+            "replay flow.ad --from 3",
+            "cannot begin at step 3 without a valid round: the step is in a `repeat` or `retry` block",
+        ),
         ("replay flow.ad --from 3 --rounds 3", "cannot begin at step 3"),
         ("replay flow.ad --from 3 --rounds 0", "cannot begin at step 3"),
         ("replay flow.ad --from 3 --rounds 1,1", "cannot begin at step 3"),
-        ("replay flow.ad --from 4 --rounds 1", "no block with rounds encloses it"),
+        ("replay flow.ad --from 4 --rounds 1", "the step is not in a `repeat` or `retry` block"),
         ("replay flow.ad --from 3 --rounds one", "`rounds` must be numbers"),
         ("replay flow.ad --rounds 1", "cannot begin at step 1"),
         ("replay flow.ad --from 6", "it has 5 steps"),
