@@ -1,8 +1,8 @@
 //! Scripts as values: the `.ad` text format, read and written.
 //!
 //! A script has one command per line, `#` comments, `${KEY}` variables, a header (`context`,
-//! `env`), and the few blocks that flows need. This module does not know what a command means: the
-//! registry reads its words.
+//! `env`), and the few blocks that flows need. This module does not interpret commands: the
+//! registry reads their words.
 
 mod error;
 mod parse;

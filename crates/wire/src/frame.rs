@@ -22,7 +22,7 @@ pub struct Frames {
     max: usize,
 }
 
-/// A frame, or the fact that it was too long.
+/// A frame, or a report that a line was too long.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Frame {
     /// A line without its newline. Empty lines are skipped.

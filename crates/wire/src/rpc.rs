@@ -3,7 +3,7 @@
 //! | method | params | result |
 //! |---|---|---|
 //! | `hello` | [`Hello`] | [`Welcome`]; the first message of a connection |
-//! | `call` | [`Request`] | [`Response`], also for a failed command |
+//! | `call` | [`Request`] | [`Response`], even for a failed command |
 //! | `cancel` | [`Cancel`] | none: a notification; the call is answered as cancelled |
 //! | `acknowledge` | [`Acknowledge`] | none: a notification; the answer counts as delivered |
 //! | `bind` | [`Bind`] | none: a notification; the session closes with the connection |

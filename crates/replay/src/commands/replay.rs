@@ -21,9 +21,9 @@ use stickpin_tree::quote;
 
 /// Run a script in this session.
 ///
-/// Each step waits for its target, checks that it is what was recorded, and acts. If it finds
-/// something else or nothing, no input is sent: the response says what was expected, what is there
-/// now, with refs, and how to continue. The session stays open.
+/// Each step waits for its target, checks that the target is what was recorded, and acts. If a step
+/// finds something else or nothing, no input is sent: the response says what was expected, what is
+/// there now, with refs, and how to continue. The session stays open.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {

@@ -21,7 +21,7 @@ const MAX_WORKERS: usize = 64;
 
 /// Run scripts as tests, each in its own session, which is closed at the end.
 ///
-/// Exits with 0 if all scripts passed, 1 if one failed, 2 for invalid arguments. Failures of the
+/// Exits with 0 if all scripts passed, 1 if any did not, 2 for invalid arguments. Failures of the
 /// browser, device or disk are reported as broken, separately from failures of the app. In a
 /// folder, every .ad file is a script, and so is every Maestro flow (YAML with an appId or a url)
 /// directly in it. Files whose names begin with `_` are only included by others.

@@ -36,7 +36,7 @@ pub(crate) fn read(words: &[String]) -> Result<CommandLine> {
     })
 }
 
-/// Returns the refusal of a command that only agent-device has.
+/// Returns the error for a command that only agent-device supports.
 fn refusal(words: &[String]) -> Option<Error> {
     let (message, hint) = unsupported("agent-device", words.first()?)?;
     Some(Error::invalid_args(message).hint(hint))

@@ -83,7 +83,7 @@ impl Runner<'_> {
         }
         self.wait_until_quiet(step).await;
         let changes = self.query(step, "snapshot", json!({ "interactive": true, "diff": true }), None).await;
-        // Before the first step there is nothing to compare with.
+        // Before the first step, there is nothing to compare with.
         report.changes = changes.text.filter(|_| changes.ok && !self.steps.is_empty());
         let path = folder.join(format!("{}.png", self.steps.len() + 1));
         // If the folder cannot be created, writing the picture fails too, and the picture is left

@@ -1,4 +1,4 @@
-//! One script of a suite: its attempts, each in its own session, and the files kept of failed ones.
+//! One script of a suite: its attempts, each in its own session, and files kept for failed attempts.
 
 use crate::divergence::Divergence;
 use crate::plan::Plan;
@@ -193,7 +193,7 @@ impl Attempts {
     /// Takes a picture of the screen at the failure.
     async fn take_failure_picture(&self, session: &str, folder: &Path, result: &RunResult) {
         let session = result.last_session.as_ref().map_or(session, |(session, _)| session);
-        // Without the folder there is no picture, and `keep_artifacts` reports why. A session that
+        // Without the folder, there is no picture, and `keep_artifacts` reports why. A session that
         // is gone has no screen.
         if std::fs::create_dir_all(folder).is_ok() {
             let input = json!({ "path": folder.join("screen.png") });

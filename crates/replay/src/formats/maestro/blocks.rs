@@ -142,7 +142,7 @@ pub(super) fn repeat(flow: &FlowHeader, command: &mut Command<'_>, depth: usize)
     Ok([rounds].into_iter().chain(end_check).collect())
 }
 
-/// Creates the line that fails if the condition of a `while` still holds after the last round.
+/// Creates the line that fails if a `while` condition still holds after the last round.
 fn loop_end_check(command: &Command<'_>, condition: &Yaml) -> Result<Node, ScriptError> {
     let mut fields = Fields::new("while", condition)?;
     let mut found = Vec::new();

@@ -235,8 +235,8 @@ fn tap(command: &mut Command<'_>, verb: &str, extra: Option<&str>) -> Nodes {
         line = command.node(NodeKind::Block(Block::Repeat(times), [line].into_iter().chain(pause).collect()));
     }
     if optional {
-        // The step is skipped if the target is absent once the app is quiet. If the target is
-        // there, the press may fail like any other.
+        // The step is skipped if the target is absent when the app has become quiet. If the target
+        // is present, the press may fail like any other press.
         line = command.node(NodeKind::Block(Block::If(Visibility::Visible, target), vec![line]));
     }
     Ok(vec![line])
@@ -314,7 +314,7 @@ fn extended_wait_until(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> N
 pub(super) const CONDITIONS: [(&str, Visibility); 2] =
     [("visible", Visibility::Visible), ("notVisible", Visibility::Hidden)];
 
-/// Waits until nothing moves, and fails if something still moves at the timeout.
+/// Waits until nothing is moving, and fails if something is still moving at the timeout.
 fn wait_for_animation_to_end(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     let timeout =
         command.fields.text("timeout")?.unwrap_or_else(|| Template::text(ANIMATION_TIMEOUT_MS.to_string()));
