@@ -113,7 +113,7 @@ impl Show for Divergence {
             text.line(format_args!("  {}", self.error.hint.replace('\n', "\n  ")));
         }
         if !self.suggestions.is_empty() {
-            text.line("perhaps");
+            text.line("similar elements");
             for suggestion in &self.suggestions {
                 text.line(format_args!("  {} (same {})", suggestion.line.trim(), suggestion.basis));
             }

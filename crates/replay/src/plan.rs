@@ -322,7 +322,7 @@ fn invalid_script(message: String) -> Error {
 
 fn unset_variable(at: &dyn std::fmt::Display, e: &UnsetVariable) -> Error {
     invalid_script(format!("{at}: {e}")).hint(format!(
-        "set it with `-e {0}=VALUE` or STICKPIN_VAR_{0}=VALUE, or write ${{{0}:-default}}",
+        "set it with `-e {0}=VALUE` or `STICKPIN_VAR_{0}=VALUE`, or write `${{{0}:-default}}`",
         e.name
     ))
 }

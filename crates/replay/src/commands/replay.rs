@@ -181,7 +181,7 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
         RunEnd::Broken { error, .. } => (None, Some(error.clone())),
         RunEnd::Stopped => {
             let e = Error::timeout("the replay was stopped before it finished");
-            (None, Some(e.hint("its session was closed; use `--keep-session` to keep it open")))
+            (None, Some(e.hint("the session was closed; use `--keep-session` to keep it open")))
         }
     };
     let replayed = Replayed {

@@ -143,6 +143,6 @@ fn shard(text: &str) -> Result<Shard> {
     match parts {
         Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, total: of }),
         _ => Err(Error::invalid_args(format!("{} is not of the form I/N", quote(text)))
-            .hint("for example: `--shard 2/4` is the second of four parts")),
+            .hint("for example, `--shard 2/4` runs the second of four parts")),
     }
 }

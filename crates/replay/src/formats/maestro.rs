@@ -46,7 +46,7 @@ pub(super) fn parse(text: &str) -> Result<Script, ScriptError> {
 
 const START: YamlPosition = YamlPosition { line: 1, column: 1 };
 
-const FORM: &str = "appId: sim:shop, a line with ---, then - launchApp and so on";
+const FORM: &str = "for example: `appId: sim:shop`, a line with `---`, then `- launchApp` and more commands";
 
 /// The settings in a flow's header.
 #[derive(Debug, Default)]

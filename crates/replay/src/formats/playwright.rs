@@ -309,7 +309,7 @@ impl PlaywrightWriter<'_> {
                 Some(Role::Checkbox | Role::Switch | Role::Radio) if matches!(&*value, "true" | "false") => {
                     format!("{locator}.setChecked({value})")
                 }
-                _ => return Err(format!("the kind of the field `{selector}` is not known without the app")),
+                _ => return Err(format!("without the app, the type of the field `{selector}` is unknown")),
             });
         }
         let _fields = args.get("fields");

@@ -223,7 +223,12 @@ fn variable(key: &str, at: usize) -> Result<(), LineError> {
     let unnamed = format!("{} is not a variable name", quote(key));
     LineError::unless(is_name(key), at, unnamed, "env KEY=VALUE, before the first command")?;
     let reserved = format!("`{key}` is a reserved name");
-    LineError::unless(!key.starts_with("AD_"), at, reserved, "names that begin with AD_ are built in")
+    LineError::unless(
+        !key.starts_with("AD_"),
+        at,
+        reserved,
+        "variables whose names begin with AD_ are built in",
+    )
 }
 
 /// Parses `KEY=VALUE`, in which the value is a word.

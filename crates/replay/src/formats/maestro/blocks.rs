@@ -99,7 +99,7 @@ fn conditional(flow: &FlowHeader, when: &Yaml, mut body: Vec<Node>) -> Nodes {
             "true" | "${true}" => {}
             "false" | "${false}" => body.clear(),
             _ => {
-                let hint = "true, false, visible, notVisible, platform";
+                let hint = "supported: true, false, visible, notVisible, platform";
                 return Err(yaml
                     .at
                     .error_at("the `true` condition of `when` is JavaScript, which is not run", hint));
@@ -113,7 +113,9 @@ fn conditional(flow: &FlowHeader, when: &Yaml, mut body: Vec<Node>) -> Nodes {
         body = vec![Node { line: yaml.at.line, kind: NodeKind::Block(Block::If(state, target), body) }];
     }
     if !has_condition {
-        return Err(when.at.error_at("`when` has no supported condition", "visible, notVisible, platform"));
+        return Err(when
+            .at
+            .error_at("`when` has no supported condition", "supported: visible, notVisible, platform"));
     }
     fields.refuse_unread()?;
     Ok(body)

@@ -292,7 +292,10 @@ fn press_key(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
         "home" => &["home"],
         _ => {
             let message = format!("the key {} is not supported", stickpin_tree::quote(key));
-            return Err(command.value.at.error_at(message, "Enter, Backspace, Tab, Escape, Back, Home"));
+            return Err(command
+                .value
+                .at
+                .error_at(message, "supported: Enter, Backspace, Tab, Escape, Back, Home"));
         }
     })
 }

@@ -58,7 +58,8 @@ pub(super) fn scroll_until_visible(_: &FlowHeader, command: &mut Command<'_>, _:
     let timeout = command.fields.text("timeout")?;
     // Neither value changes where the scrolling ends: the element is brought fully into view.
     command.fields.ignore(&["speed", "visibilityPercentage"]);
-    let hint = "put the commands that depend on it into runFlow: {when: {visible: ...}, commands: [...]}";
+    let hint =
+        "put the commands that depend on the element into runFlow: {when: {visible: ...}, commands: [...]}";
     command.fields.expect_default("optional", false, hint)?;
     let mut words = vec![word("scroll"), word(direction), option("until", &element)];
     words.extend(timeout.map(|ms| option("timeout", &ms)));

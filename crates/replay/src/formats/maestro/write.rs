@@ -211,7 +211,7 @@ impl MaestroWriter<'_> {
                 Some(Role::TextBox | Role::SearchBox | Role::SpinButton) => {
                     out.extend(self.fill_lines(&target, &value));
                 }
-                _ => return Err(format!("the kind of the field `{selector}` is not known without the app")),
+                _ => return Err(format!("without the app, the type of the field `{selector}` is unknown")),
             }
         }
         let _fields = args.get("fields");

@@ -40,7 +40,7 @@ fn simulated_flow_is_recorded_replayed_and_repaired() {
         "flow.ad:4",
         "recorded: button \"Add\" in row \"Stew\"",
         "now: ELEMENT_NOT_FOUND",
-        "perhaps",
+        "similar elements",
         "(same role and label)",
         "the screen now",
         "button \"Send order\"",
