@@ -95,7 +95,7 @@ impl FolderEntry<'_> {
         self.unlink(AtFlags::REMOVEDIR)
     }
 
-    /// Opens the folder of this name if it is on the file system of its parent.
+    /// Opens the folder with this name if it is on its parent's file system.
     fn open(&self) -> Result<OwnedFd, Errno> {
         let folder = self.open_on_same_mount()?;
         // Covers kernels without `openat2`: a different device is a different file system.

@@ -13,7 +13,7 @@ use std::path::{Path, PathBuf};
 use stickpin_client::{Call, ClientCommand};
 use stickpin_kernel::{PathArg, ResolvedPath, Result};
 
-/// The client commands of this crate, in the order in which help lists them.
+/// This crate's client commands, in the order in which help lists them.
 pub const COMMANDS: &[&dyn ClientCommand] = &[
     &replay::Replay,
     #[cfg(feature = "formats")]
@@ -54,7 +54,7 @@ fn resolve_optional(call: &Call, path: Option<&PathArg>) -> Result<Option<PathBu
     Ok(resolved.map(ResolvedPath::into_path_buf))
 }
 
-/// Returns the built-in variables of a script.
+/// Returns the built-in variables for a script.
 pub(crate) fn built_in_variables(file: &Path, session: &str) -> BTreeMap<String, String> {
     let name = file.file_name().map(|name| name.to_string_lossy().into_owned()).unwrap_or_default();
     [("AD_SESSION", session.to_owned()), ("AD_FILENAME", name)]

@@ -62,7 +62,7 @@ pub struct Resume {
 }
 
 impl Resume {
-    /// Creates the value for a step of a plan.
+    /// Creates the information for continuing at a step of a plan.
     pub(crate) fn new(plan: &Plan, from: Position) -> Self {
         Self {
             next: plan.position_after(&from),

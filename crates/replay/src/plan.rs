@@ -11,7 +11,7 @@ use stickpin_cmdline::CommandLine;
 use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::{Error, Result};
 
-/// The maximum number of steps of a plan.
+/// The maximum number of steps in a plan.
 const MAX_STEPS: usize = 100_000;
 
 /// The maximum depth of includes.
@@ -89,7 +89,7 @@ pub enum Item {
     Block(Block<Step>, Vec<Item>),
 }
 
-/// A command of a script.
+/// A command in a script.
 #[derive(Debug, Clone)]
 pub struct Step {
     /// The number in the plan, from 1.
@@ -106,7 +106,7 @@ pub struct Step {
     pub expected: Vec<String>,
 }
 
-/// A line of a file.
+/// A line in a file.
 #[derive(Debug, Clone, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SourceLocation {
@@ -123,8 +123,8 @@ impl std::fmt::Display for SourceLocation {
 }
 
 impl Plan {
-    /// Reads a script and everything that it includes, each in the format of its file's extension
-    /// ([`formats::parse`](crate::formats::parse)).
+    /// Reads a script and everything that it includes, each in the format that its file's
+    /// extension indicates ([`formats::parse`](crate::formats::parse)).
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` with file, line and column, or `IO` for an unreadable file.

@@ -53,7 +53,7 @@ impl Item {
         }
     }
 
-    /// Returns the position of a run that reaches this item.
+    /// Returns the position at which a run reaches this item; `None` if the item has no step.
     fn first_position(&self) -> Option<Position> {
         match self {
             Self::Step(step) => Some(Position::step(step.number)),

@@ -113,7 +113,7 @@ impl RunEnd {
 /// The result of a run.
 #[derive(Debug)]
 pub struct RunResult {
-    /// The executed steps in order; a step of a block appears once per round.
+    /// The executed steps in order; a step in a block appears once per round.
     pub steps: Vec<model::Step>,
     /// How the run ended.
     pub end: RunEnd,
@@ -123,7 +123,7 @@ pub struct RunResult {
     pub last_session: Option<(String, PathBuf)>,
     /// Sessions that the run opened and that are still open.
     pub open: BTreeSet<String>,
-    /// The repaired scripts that a `close` of the run wrote.
+    /// The repaired scripts that a `close` in the run wrote.
     pub repaired: Vec<RepairedScript>,
 }
 
@@ -397,19 +397,19 @@ fn platform_error(expected: &str, found: fmt::Arguments<'_>) -> Error {
         .hint("set the platform in the script, before its first command: `context platform=...`")
 }
 
-/// Returns whether a target that was not found may still appear.
+/// Returns whether a query that failed with this code may succeed when it is repeated.
 fn may_appear_later(code: ErrorCode) -> bool {
     matches!(code, ErrorCode::ElementNotFound | ErrorCode::AmbiguousMatch | ErrorCode::StaleRef)
 }
 
-/// Returns whether an error is the fault of the machinery, not of the app.
+/// Returns whether an error is the machinery's fault, not the app's.
 #[must_use]
 pub fn is_broken(code: ErrorCode) -> bool {
     let of_the_machine = matches!(
         code,
         ErrorCode::PathTildeUser | ErrorCode::HomeUnavailable | ErrorCode::RelativePathWithoutRoot
     );
-    // Refusals of the app and of the arguments, and waits that ended without their condition, exit
-    // with 1 to 3.
+    // Errors about the app or the arguments, and waits that ended without their condition, have
+    // exit codes 1 to 3.
     of_the_machine || code.exit() >= ErrorCode::SessionExists.exit()
 }

@@ -33,7 +33,7 @@ pub const MAX_TIMES: u32 = 1000;
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Script {
     /// `context` keys in order, each at most once: `platform`, `device`, `timeout`, `retries`, and
-    /// keys of other writers.
+    /// keys that other programs write.
     pub context: Vec<(String, String)>,
     /// `env KEY=VALUE` lines in order: defaults of variables.
     pub env: Vec<(String, Template)>,
@@ -72,7 +72,7 @@ pub enum NodeKind {
     Include {
         /// The file, relative to the folder of the including script.
         file: Template,
-        /// Variables for the included script, in addition to those of this script.
+        /// Variables for the included script, in addition to this script's variables.
         env: Vec<(String, Template)>,
     },
     /// A block with its lines.

@@ -99,7 +99,7 @@ impl Frames {
 /// Encodes a value as a frame, with its newline.
 ///
 /// # Panics
-/// Never panics for the types of this crate: their maps have string keys.
+/// Never panics for this crate's types: their maps have string keys.
 #[must_use]
 pub fn encode<T: Serialize>(value: &T) -> Vec<u8> {
     let mut bytes = serde_json::to_vec(value).expect("frames have string keys and serialize");

@@ -155,7 +155,7 @@ pub struct Hello {
 }
 
 impl Hello {
-    /// Creates the handshake of this program for the daemon of this state directory.
+    /// Creates this program's handshake for the daemon of a state directory.
     #[must_use]
     pub fn current(state_dir: &Path) -> Self {
         Self {
@@ -304,7 +304,7 @@ pub struct Status {
     pub epoch: u64,
     /// Milliseconds since the start.
     pub uptime_ms: u64,
-    /// Names of the open sessions.
+    /// The names of the open sessions.
     pub sessions: Vec<String>,
     /// The number of running commands.
     pub running: usize,

@@ -14,7 +14,7 @@ pub(super) struct ReportFiles {
     pub(super) page: Option<PathBuf>,
     /// The folders that the caller may write to.
     roots: Option<Vec<PathBuf>>,
-    /// The folder of the steps' pictures until they are embedded in the page.
+    /// The folder for the steps' pictures until they are embedded in the page.
     pub(super) pictures: Option<PathBuf>,
 }
 
@@ -73,7 +73,7 @@ mod tests {
     fn page_is_written_where_junit_cannot_be() {
         let dir = tempfile::tempdir().expect("a folder");
         let html = dir.path().join("page.html");
-        // A folder is at the path of the file.
+        // A folder exists at the file's path.
         let junit = dir.path().join("junit.xml");
         std::fs::create_dir(&junit).expect("a folder");
         let report_files =

@@ -2,7 +2,7 @@
 //! E2E Testing", `agent-device help COMMAND`).
 //!
 //! Our own grammar comes first. This module sees only lines that our grammar refuses. If it cannot
-//! read a line either, the error of our grammar stands. Comments (`# agent-device:target-v1 ...`)
+//! read a line either, the error from our grammar stands. Comments (`# agent-device:target-v1 ...`)
 //! are kept like all comments.
 
 use super::unsupported::unsupported;
@@ -20,7 +20,7 @@ const SCROLL_TO_END_PIXELS: &str = "1000000";
 /// Reads the words of a line.
 ///
 /// # Errors
-/// Returns the error of our own grammar.
+/// Returns the error from our own grammar.
 pub(crate) fn read(words: &[String]) -> Result<CommandLine> {
     // Join the words: otherwise, a second word of the selector would become a value, which this
     // predicate does not accept.
@@ -322,7 +322,7 @@ fn end_of_term(text: &str) -> usize {
     text.len()
 }
 
-/// Converts agent-device's names of roles, keys and flags in a term.
+/// Converts agent-device's names for roles, keys and flags in a term.
 fn normalize_term(term: &str) -> String {
     match term.split_once('=') {
         Some(("role", role)) => {

@@ -316,7 +316,7 @@ impl<'r> ExportReader<'r> {
     }
 }
 
-/// Sets the values of a scope as the defaults of a word's variables.
+/// Sets a scope's values as the defaults of a word's variables.
 fn with_scope_defaults(template: &Template, scope: &IncludeScope) -> Template {
     template.substitute(|name| {
         let (_, value) = scope.iter().find(|(key, _)| key == name)?;
@@ -334,7 +334,7 @@ pub(super) trait FormatWriter {
     /// The start of a comment.
     const COMMENT: &'static str;
 
-    /// Returns the lines of a step, and adds to `caveats` what is not exported exactly. The error
+    /// Returns the lines for a step, and adds to `caveats` what is not exported exactly. The error
     /// states why the step has no counterpart.
     fn step(&mut self, step: &ExportStep, caveats: &mut Vec<String>) -> Result<Vec<String>, String>;
 
@@ -347,7 +347,7 @@ pub(super) trait FormatWriter {
     ) -> Result<Vec<String>, String>;
 }
 
-/// Returns the lines of all items, and adds notes on those that have no counterpart.
+/// Returns the lines for all items, and adds notes on items that have no counterpart.
 pub(super) fn lines<W: FormatWriter>(
     writer: &mut W,
     items: &[ExportItem],

@@ -2,7 +2,7 @@
 //! prints it, and all other reports are made from it.
 //!
 //! Text from an app is not escaped here: code that prints it must do so. Times are in milliseconds.
-//! Paths are absolute, except the names of scripts, which are as given.
+//! Paths are absolute, except the names of scripts, which stay as given.
 
 use crate::divergence::Divergence;
 use crate::plan::SourceLocation;
@@ -29,7 +29,7 @@ pub struct Report {
     pub millis: f64,
     /// The number of concurrent sessions.
     pub workers: usize,
-    /// Which part of all files was run.
+    /// Which part of the scripts was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub shard: Option<Shard>,
     /// Why the run ended early; `None` if it did not.
@@ -106,7 +106,7 @@ pub struct Attempt {
     pub start_offset: f64,
     /// The duration.
     pub millis: f64,
-    /// The executed steps in order; a step of a block appears once per round.
+    /// The executed steps in order; a step in a block appears once per round.
     pub steps: Vec<Step>,
     /// The divergence that ended the attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -114,7 +114,7 @@ pub struct Attempt {
     /// Any other error that ended the attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Error>,
-    /// The folder of the attempt's files (`--artifacts`).
+    /// The folder for the attempt's files (`--artifacts`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifacts: Option<PathBuf>,
 }

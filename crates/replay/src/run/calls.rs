@@ -15,7 +15,7 @@ use stickpin_kernel::{Caller, CancellationToken, Error, Expectation, Format, Ren
 const QUIET_TIMEOUT: Duration = Duration::from_secs(1);
 
 impl Runner<'_> {
-    /// Returns the request of a step, without expectations.
+    /// Returns the request for a step, without expectations.
     pub(super) fn step_request(&self, step: &Step) -> Request {
         let mut request = self.request(step.line.entry.spec.name, step.line.input.clone());
         request.timeout_ms = step.line.options.timeout_ms;
@@ -33,7 +33,7 @@ impl Runner<'_> {
         request(command, input, self.options.session.clone(), &self.options.caller)
     }
 
-    /// Sends a request of the script, cancelled at the deadline of the run.
+    /// Sends a request for a step of the script, and cancels it at the run's deadline.
     pub(super) async fn send(&mut self, request: Request) -> Response {
         let stop = self.options.cancel.child_token();
         let remaining = self.options.deadline.map(|most| most.saturating_sub(self.started.elapsed()));
@@ -152,7 +152,7 @@ pub(super) fn expectations(step: &Step) -> Vec<Expectation> {
     found
 }
 
-/// Creates a request of a run.
+/// Creates a request for a run.
 fn request(command: &str, input: Map<String, Value>, session: Option<String>, caller: &Caller) -> Request {
     Request {
         input,

@@ -109,7 +109,7 @@ impl Parser {
 
     fn command(&mut self, number: u32, line: &str, start: usize) -> Result<(), LineError> {
         let words = words(line, start)?;
-        // A brace as an argument of a command must be quoted.
+        // A brace that is an argument of a command must be quoted.
         if words.len() > 1 && line.trim_end_matches(is_space).ends_with(" {") {
             let first = words[0].as_text().unwrap_or_default();
             return Err(LineError::new(start, format!("{} does not start a block", quote(first)), BLOCKS));

@@ -98,7 +98,7 @@ impl Template {
     }
 }
 
-/// Formats for people, not in the syntax of a script.
+/// Formats for people, not in script syntax.
 impl fmt::Display for Template {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         for part in &self.parts {

@@ -1,4 +1,4 @@
-//! One script of a suite: its attempts, each in its own session, and files kept for failed attempts.
+//! One script of a suite: its attempts, each in its own session, and the files kept after failures.
 
 use crate::divergence::Divergence;
 use crate::plan::Plan;
@@ -23,7 +23,7 @@ pub(crate) struct Attempts {
     pub(crate) plan: Arc<MakePlan>,
     /// How often a failed script is retried; `None` uses the script's own value.
     pub(crate) retries: Option<u32>,
-    /// The time limit of an attempt; `None` uses the script's own value.
+    /// The time limit for an attempt; `None` uses the script's own value.
     pub(crate) timeout: Option<Duration>,
     /// How long a step waits for its target.
     pub(crate) wait: Duration,
@@ -190,7 +190,7 @@ impl Attempts {
         (attempt, reusable)
     }
 
-    /// Takes a picture of the screen at the failure.
+    /// Takes a picture of the screen after a failure.
     async fn take_failure_picture(&self, session: &str, folder: &Path, result: &RunResult) {
         let session = result.last_session.as_ref().map_or(session, |(session, _)| session);
         // Without the folder, there is no picture, and `keep_artifacts` reports why. A session that

@@ -48,7 +48,7 @@ wait "role=heading text=\"2 of 3 scripts failed\""
 wait fn "typeof pwned === 'undefined' && performance.getEntriesByType('resource').every((e) => e.name.startsWith('data:'))"
 wait fn "document.documentElement.scrollWidth <= innerWidth"
 wait fn "[...document.images].every((i) => i.complete && i.naturalWidth > 0) && document.images.length >= 6"
-is visible "role=heading text=\"Step 3 found something else\""
+is visible "role=heading text=\"Step 3 did not find what was recorded\""
 is exists "role=link text~=flows/b-markup"
 # The step that failed is open, the others are not; j, Enter, arrows.
 wait fn "document.querySelector('#f1a2s3').open && !document.querySelector('#f1a2s1').open"

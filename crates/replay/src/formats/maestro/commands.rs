@@ -178,8 +178,8 @@ fn one_line(text: &Template) -> String {
     stickpin_tree::escape(&text.to_string(), stickpin_tree::MAX_CHARS).trim().to_owned()
 }
 
-/// Returns the nodes of an assertion. With `optional`, Maestro asserts nothing, so a comment in the
-/// script and in reports replaces the assertion.
+/// Returns the nodes for an assertion. With `optional`, Maestro asserts nothing, so a comment in
+/// the script and in reports replaces the assertion.
 pub(super) fn optional_assertion(command: &mut Command<'_>, assertions: Vec<Node>) -> Nodes {
     if !command.fields.boolean("optional")?.unwrap_or(false) {
         return Ok(assertions);
@@ -313,7 +313,7 @@ fn extended_wait_until(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> N
     optional_assertion(command, conditions)
 }
 
-/// The names of the conditions of waits and checks.
+/// The names of the conditions in waits and checks.
 pub(super) const CONDITIONS: [(&str, Visibility); 2] =
     [("visible", Visibility::Visible), ("notVisible", Visibility::Hidden)];
 

@@ -1,4 +1,4 @@
-//! Golden files of flows, and a check that every resulting line is a command of the registry.
+//! Golden files of flows, and a check that every resulting line is a command in the registry.
 
 use super::*;
 use crate::plan::Plan;

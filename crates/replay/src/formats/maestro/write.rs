@@ -76,7 +76,7 @@ fn condition(visibility: Visibility) -> &'static str {
     }
 }
 
-/// Returns the lines of a command that contains others.
+/// Returns the lines for a command that contains other commands.
 fn nested_commands(name: &str, fields: &[String], body: Vec<String>) -> Vec<String> {
     let mut out = vec![format!("- {name}:")];
     out.extend(indent(fields, 4));
@@ -89,12 +89,12 @@ fn indent(lines: &[String], by: usize) -> Vec<String> {
     lines.iter().map(|line| format!("{:by$}{line}", "")).collect()
 }
 
-/// Returns the lines of a mapping under a key.
+/// Returns the lines for a mapping under a key.
 fn nested(key: &str, lines: &[String]) -> Vec<String> {
     [vec![format!("{key}:")], indent(lines, 2)].concat()
 }
 
-/// Returns the lines of a command with its arguments.
+/// Returns the lines for a command with its arguments.
 fn with_fields(name: &str, fields: &[String]) -> Vec<String> {
     [vec![format!("- {name}:")], indent(fields, 4)].concat()
 }
@@ -282,7 +282,7 @@ impl MaestroWriter<'_> {
         self.target(&args.selector(name)?, caveats)
     }
 
-    /// Returns the lines of a selector.
+    /// Returns the lines for a selector.
     fn target(&self, selector: &Selector, caveats: &mut Vec<String>) -> Lines {
         let mut alternatives = selector.alternatives();
         let Some((conditions, nth)) = alternatives.next() else { return Ok(Vec::new()) };

@@ -139,7 +139,7 @@ fn note(words: &str) -> String {
 fn step(id: &str, step: &Step, attempt: &Attempt, pictures: &mut Pictures<'_>) -> String {
     let outcome = match (step.ok, attempt.outcome) {
         (true, _) => Outcome::Passed,
-        // The failure of the machinery, or of the app.
+        // The machinery's failure, or the app's.
         (false, Outcome::Broken) => Outcome::Broken,
         (false, _) => Outcome::Failed,
     };

@@ -79,7 +79,7 @@ fn one_script_has_the_same_report() {
     let page = desk.read("report.html");
     for part in [
         "The script failed",
-        "Step 3 found something else",
+        "Step 3 did not find what was recorded",
         "stickpin replay gone.ad --from 3 --plan-digest ",
         "data:image/png",
     ] {
