@@ -12,7 +12,7 @@ use std::os::unix::ffi::OsStringExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-/// Programs that unmount without root privileges.
+/// The programs that unmount without root privileges.
 const UNMOUNTERS: [&str; 2] = ["fusermount3", "fusermount"];
 
 /// Unmounts everything in and on a folder.

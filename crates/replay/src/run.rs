@@ -41,7 +41,7 @@ pub struct RunOptions {
     pub isolate_sessions: bool,
     /// The position at which the run begins.
     pub from: Position,
-    /// Ranges of refs that the caller already has. Steps may use them like the refs that this run
+    /// The ranges of refs that the caller already has. Steps may use them like the refs that this run
     /// is given.
     pub client_refs: Vec<(u32, u32)>,
     /// The default time that a step waits for its target to exist and be actionable.
@@ -121,7 +121,7 @@ pub struct RunResult {
     pub refs: Option<RefsEnvelope>,
     /// The session of the last step and the session's state directory, as responses named them.
     pub last_session: Option<(String, PathBuf)>,
-    /// Sessions that the run opened and that are still open.
+    /// The sessions that the run opened and that are still open.
     pub open: BTreeSet<String>,
     /// The repaired scripts that a `close` in the run wrote.
     pub repaired: Vec<RepairedScript>,

@@ -72,7 +72,7 @@ pub enum NodeKind {
     Include {
         /// The file, relative to the folder of the including script.
         file: Template,
-        /// Variables for the included script, in addition to this script's variables.
+        /// The variables for the included script, in addition to this script's variables.
         env: Vec<(String, Template)>,
     },
     /// A block with its lines.

@@ -26,7 +26,7 @@ pub(crate) struct Suite {
     pub(crate) attempts: Attempts,
 }
 
-/// State that the workers share.
+/// The state that the workers share.
 struct SuiteState {
     suite: Suite,
     started: Instant,

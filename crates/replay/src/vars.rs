@@ -4,15 +4,15 @@ use crate::script::{Script, Template, UnsetVariable};
 use std::collections::BTreeMap;
 use stickpin_kernel::{Error, Result};
 
-/// Values of variables, the strongest source first: given with the run, the environment, the
-/// script's own `env` lines, built in.
+/// The values of variables by source. The order of precedence is: the command line, the
+/// environment, the `env` lines of scripts, and the built-in values.
 #[derive(Debug, Clone, Default)]
 pub struct Vars {
-    /// Values of `-e KEY=VALUE`.
+    /// The values given as `-e KEY=VALUE`.
     pub given: BTreeMap<String, String>,
-    /// `STICKPIN_VAR_KEY`, otherwise `AD_VAR_KEY`, by KEY.
+    /// The values of `STICKPIN_VAR_KEY`, otherwise of `AD_VAR_KEY`, by KEY.
     pub environment: BTreeMap<String, String>,
-    /// `AD_PLATFORM`, `AD_SESSION`, `AD_FILENAME`, `AD_DEVICE`, `AD_ARTIFACTS`.
+    /// The values of `AD_PLATFORM`, `AD_SESSION`, `AD_FILENAME`, `AD_DEVICE` and `AD_ARTIFACTS`.
     pub built_in: BTreeMap<String, String>,
 }
 
@@ -22,7 +22,7 @@ impl Vars {
     /// # Errors
     /// Returns `INVALID_ARGS` for any other form, or for the name of a built-in variable.
     pub fn set_from_pair(&mut self, pair: &str) -> Result<()> {
-        let bad = |message: String| Err(Error::invalid_args(message).hint("-e USER=ada"));
+        let bad = |message: String| Err(Error::invalid_args(message).hint("for example: `-e USER=ada`"));
         let Some((key, value)) = pair.split_once('=') else {
             return bad(format!("{} is not KEY=VALUE", stickpin_tree::quote(pair)));
         };
@@ -46,7 +46,7 @@ impl Vars {
 #[derive(Debug)]
 pub(crate) struct ScriptVariables<'v> {
     vars: &'v Vars,
-    /// Values from the line that includes the script; they win over its own `env` lines.
+    /// The values from the line that includes the script; they win over the script's own `env` lines.
     arguments: BTreeMap<String, String>,
     script_values: BTreeMap<String, String>,
     /// The variables of the including script.
@@ -59,13 +59,13 @@ impl<'v> ScriptVariables<'v> {
         Self { vars, arguments: BTreeMap::new(), script_values: BTreeMap::new(), outer: None }
     }
 
-    /// Creates the variables of an included script, with those passed to it.
+    /// Creates the variables of an included script, with the values that the `include` line passes.
     pub(crate) fn for_include(&'v self, env: &[(String, Template)]) -> Result<Self, UnsetVariable> {
         let pairs = env.iter().map(|(key, value)| Ok((key.clone(), self.fill(value)?)));
         Ok(Self { arguments: pairs.collect::<Result<_, _>>()?, outer: Some(self), ..Self::new(self.vars) })
     }
 
-    /// Adds the script's `env` lines in order: a line may use those above it.
+    /// Adds the script's `env` lines in order: a line may use variables from the lines above it.
     pub(crate) fn add_env(&mut self, script: &Script) -> Result<(), UnsetVariable> {
         for (key, value) in &script.env {
             let value = self.fill(value)?;
@@ -81,7 +81,7 @@ impl<'v> ScriptVariables<'v> {
         })
     }
 
-    /// Returns the value that the scripts set.
+    /// Returns the value that the script sets, or otherwise the value that an including script sets.
     fn set(&self, name: &str) -> Option<&String> {
         let outer = || self.outer.and_then(|outer| outer.set(name));
         self.arguments.get(name).or_else(|| self.script_values.get(name)).or_else(outer)

@@ -302,7 +302,7 @@ pub struct Status {
     /// does not report it.
     #[serde(default)]
     pub epoch: u64,
-    /// Milliseconds since the start.
+    /// The milliseconds since the start.
     pub uptime_ms: u64,
     /// The names of the open sessions.
     pub sessions: Vec<String>,

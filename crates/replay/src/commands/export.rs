@@ -61,7 +61,7 @@ struct Exported {
     /// The result, if it was not written to a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     text: Option<String>,
-    /// Steps that are omitted or written less exactly.
+    /// The steps that are omitted or written less exactly.
     notes: Vec<Note>,
 }
 

@@ -23,7 +23,7 @@ pub enum Format {
 pub struct Export {
     /// The content of the file.
     pub text: String,
-    /// Steps that are omitted or written less exactly.
+    /// The steps that are omitted or written less exactly.
     pub notes: Vec<Note>,
 }
 

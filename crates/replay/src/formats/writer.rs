@@ -119,7 +119,7 @@ pub(super) struct Args<'s> {
     read_names: Vec<&'static str>,
 }
 
-/// Arguments for waiting and output, which other tools handle in their own way.
+/// The arguments for waiting and output, which other tools handle in their own way.
 const IGNORED_ARGUMENTS: [&str; 4] = ["settle", "receipt", "interactive", "recordAs"];
 
 impl<'s> Args<'s> {

@@ -17,12 +17,12 @@ pub struct RepairedScript {
     pub patch: String,
 }
 
-/// State of one run, collected only from responses.
+/// The state of one run, collected only from responses.
 #[derive(Default)]
 pub(super) struct RunState {
-    /// Ranges of ref numbers that steps of this run were given.
+    /// The ranges of ref numbers that steps of this run were given.
     issued: Vec<(u32, u32)>,
-    /// Sessions that the run opened and that are still open.
+    /// The sessions that the run opened and that are still open.
     pub(super) open: BTreeSet<String>,
     /// The session and state directory that the last response named.
     pub(super) last_session: Option<(String, PathBuf)>,

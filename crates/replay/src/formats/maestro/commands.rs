@@ -8,7 +8,7 @@ use super::{FlowHeader, blocks, selector, text};
 use crate::script::{Block, MAX_TIMES, Node, NodeKind, ScriptError, Template, TemplatePart, Visibility};
 use stickpin_kernel::schema::nearest;
 
-/// Timeout of assertions in milliseconds, as in Maestro.
+/// The timeout for assertions in milliseconds, as in Maestro.
 const ASSERT_TIMEOUT_MS: u32 = 7000;
 
 /// The default number of characters that `eraseText` deletes.

@@ -55,14 +55,14 @@ fn alternatives(
 /// adds `visible` to the last alternative.
 pub(super) fn each_visible(target: &Template) -> Vec<TemplatePart> {
     let selector = target.as_text().and_then(|text| text.parse::<Selector>().ok());
-    // Texts of alternatives contain no bar.
+    // The texts of the alternatives contain no bar.
     match (selector.is_some_and(|selector| selector.alternatives().count() > 1), target.as_text()) {
         (true, Some(text)) => vec![TemplatePart::Text(text.replace(OR, &format!(" visible{OR}")))],
         _ => target.parts().to_vec(),
     }
 }
 
-/// Selector keys without a counterpart, and what to write instead.
+/// The selector keys without a counterpart, and what to write instead.
 const RELATION_KEYS: &[(&str, &str)] = &[
     ("above", POSITION_KEYS),
     ("below", POSITION_KEYS),

@@ -27,9 +27,9 @@ struct LocatorParts<'s> {
     /// `label` or `text`, the value that the element must have there, and whether it is enough that
     /// the element's label or text contains this value.
     name: Option<(&'static str, &'s str, bool)>,
-    /// Options of `getByRole`.
+    /// The options for `getByRole`.
     states: Vec<String>,
-    /// Locators that must match too.
+    /// The locators that must match as well.
     and: Vec<String>,
     /// The locators of the ancestors: for each ancestor, the alternatives.
     ancestors: Vec<Vec<String>>,
