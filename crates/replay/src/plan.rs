@@ -85,7 +85,7 @@ pub struct Plan {
 pub enum Item {
     /// A command.
     Step(Step),
-    /// A block. `if` has its condition as a step: `is visible TARGET`.
+    /// A block. The condition of an `if` is a step, such as `is visible TARGET`.
     Block(Block<Step>, Vec<Item>),
 }
 
@@ -98,7 +98,7 @@ pub struct Step {
     pub at: SourceLocation,
     /// The line with its variables filled in.
     pub text: String,
-    /// The line with its variables as written, for readers who may not see their values.
+    /// The line with its variables as written, for readers who may not see the values.
     pub shown: String,
     /// The parsed command.
     pub line: CommandLine,

@@ -1,5 +1,5 @@
 //! Runs a plan. Each step waits for an actionable target, checks it against the recording, and acts
-//! on it. No step settles afterwards: the next step's wait does that.
+//! on it. No step waits for the app to settle afterwards: the next step's wait is enough.
 
 mod calls;
 mod run_state;
@@ -41,8 +41,8 @@ pub struct RunOptions {
     pub isolate_sessions: bool,
     /// The position at which the run begins.
     pub from: Position,
-    /// The ranges of refs that the caller already has. Steps may use them like the refs that this run
-    /// is given.
+    /// The ranges of refs that the caller already has. Steps may use these refs like the refs that
+    /// this run is given.
     pub client_refs: Vec<(u32, u32)>,
     /// The default time that a step waits for its target to exist and be actionable.
     pub wait: Duration,
@@ -268,7 +268,7 @@ impl Runner<'_> {
         if let Some(error) = response.error.filter(|e| is_broken(e.code)) {
             return Err(StopReason::Broken { step: condition.number, error });
         }
-        // Neither a missing nor an ambiguous target fulfills the condition.
+        // An error, such as an ambiguous target, does not fulfill the condition.
         Ok(response.ok && response.exit == 0)
     }
 

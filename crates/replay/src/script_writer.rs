@@ -84,8 +84,8 @@ fn command_words(step: &RecordedCommand) -> Vec<Template> {
     let mut input = step.input.clone();
     let hidden: Vec<&str> = step.targets.iter().filter(|t| t.secret).map(|t| t.target.as_str()).collect();
     let variable = step.variable.clone().or_else(|| step.secret.then(|| variable_name(step)));
-    // Hide values first: they are separated from their targets by matching the recorded targets,
-    // which the next step replaces.
+    // Secret values are hidden first: they are told apart from their targets by means of the
+    // recorded targets, which the next statement replaces.
     if let Some(name) = &variable {
         hide_secret(step, &mut input, &hidden, &mark(name));
     }

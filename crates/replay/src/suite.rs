@@ -16,7 +16,7 @@ use stickpin_client::{Progress, ProgressPart};
 use tokio::runtime::{Builder, Runtime};
 use tokio::task::JoinSet;
 
-/// The scripts to run, and how.
+/// The scripts to run, and how to run them.
 pub(crate) struct Suite {
     /// The scripts in order, with their names in reports.
     pub(crate) files: Vec<PathBuf>,

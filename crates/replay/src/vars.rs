@@ -46,7 +46,7 @@ impl Vars {
 #[derive(Debug)]
 pub(crate) struct ScriptVariables<'v> {
     vars: &'v Vars,
-    /// The values from the line that includes the script; they win over the script's own `env` lines.
+    /// The values from the `include` line; they win over the script's own `env` lines.
     arguments: BTreeMap<String, String>,
     script_values: BTreeMap<String, String>,
     /// The variables of the including script.
@@ -81,7 +81,7 @@ impl<'v> ScriptVariables<'v> {
         })
     }
 
-    /// Returns the value that the script sets, or otherwise the value that an including script sets.
+    /// Returns the value that the script sets, or else the value that an including script sets.
     fn set(&self, name: &str) -> Option<&String> {
         let outer = || self.outer.and_then(|outer| outer.set(name));
         self.arguments.get(name).or_else(|| self.script_values.get(name)).or_else(outer)

@@ -149,8 +149,8 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
         ..RunOptions::new(call.caller.clone())
     };
     if let Some(step) = plan.step_at(&from).filter(|_| args.repair && args.from.is_some()) {
-        // The caller's actions before this step made it runnable, so they become part of the
-        // repair.
+        // The caller's actions before this step made the step runnable, so these actions become
+        // part of the repair.
         start_repair(call, &step.at, &from, true).await?;
     }
     let (began_at, started) = (SystemTime::now(), Instant::now());

@@ -45,7 +45,7 @@ impl ReportFiles {
             |path: &Path, text: String| files::write_within(self.roots.as_deref(), path, text.as_bytes());
         let page = self.page.as_ref().map_or(Ok(()), |path| {
             let page = write(path, html::render(report, &|picture| std::fs::read(picture).ok()));
-            // The page embeds the pictures. Without a page they are useless.
+            // The page embeds the pictures. Without a page, they are useless.
             let _ = self.pictures.as_ref().map(std::fs::remove_dir_all);
             page
         });

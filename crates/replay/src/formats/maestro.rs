@@ -53,7 +53,7 @@ const FORM: &str = "for example: `appId: sim:shop`, a line with `---`, then `- l
 struct FlowHeader {
     /// The `appId` or `url` that `launchApp` opens.
     app: Option<Template>,
-    /// The value that `when: platform` compares with, if known.
+    /// The platform that `when: platform` is compared with, if known.
     platform: Option<&'static str>,
 }
 

@@ -286,7 +286,7 @@ impl PlaywrightWriter<'_> {
             [TemplatePart::Text(text), ..] => ["http://", "https://", "file:", "data:", "about:"]
                 .iter()
                 .any(|scheme| text.starts_with(scheme)),
-            // The whole address comes from a variable, or at least its default is a whole address.
+            // The variable is the whole address, or at least has a whole address as its default.
             [TemplatePart::Variable { default, .. }, ..] => {
                 default.as_ref().is_none_or(|text| text.starts_with("http") || text.starts_with("file:"))
             }

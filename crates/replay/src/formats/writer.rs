@@ -103,7 +103,7 @@ impl VariableMarks {
             0 => TemplatePart::Text(piece.to_owned()),
             _ => {
                 piece.parse().ok().and_then(|index: usize| self.0.get(index)).cloned().unwrap_or_else(|| {
-                    // Between two of these characters there is always a mark: text that contains
+                    // Two of these characters always enclose a mark, because text that contains
                     // the character was left out.
                     TemplatePart::Text(piece.to_owned())
                 })

@@ -74,7 +74,7 @@ fn appearance(outcome: Outcome) -> (&'static str, &'static str, &'static str) {
     }
 }
 
-/// Returns a sign and its word, so that an outcome can be read without color or sight.
+/// Returns a sign and its word, so that an outcome can be recognized without color or sight.
 fn outcome_icon(outcome: Outcome) -> String {
     let (class, word, icon) = appearance(outcome);
     format!("<span class=\"sign {class}\" role=\"img\" aria-label=\"{word}\">{icon}</span>")

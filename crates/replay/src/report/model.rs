@@ -1,5 +1,5 @@
-//! The report of a run: files, their attempts, and the steps of each with observations. `--json`
-//! prints it, and all other reports are made from it.
+//! The report of a run: files, their attempts, and the steps of each attempt with observations.
+//! `--json` prints this report, and all other reports are made from it.
 //!
 //! Text from an app is not escaped here: code that prints it must do so. Times are in milliseconds.
 //! Paths are absolute, except the names of scripts, which stay as given.
@@ -140,7 +140,7 @@ pub struct Step {
     pub number: usize,
     /// The position of the step's line in the script.
     pub at: SourceLocation,
-    /// The line with its variables, without their values.
+    /// The line with the names of its variables instead of their values.
     pub line: String,
     /// Whether the step succeeded.
     pub ok: bool,
@@ -163,10 +163,10 @@ pub struct Step {
     /// The error of a failed step.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Error>,
-    /// The changes that the step caused, in the format of `snapshot --diff` (with a report).
+    /// The changes that the step caused, in the format of `snapshot --diff`; only with `--report`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub changes: Option<String>,
-    /// The screen after the step (with a report).
+    /// The screen after the step; only with `--report`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub picture: Option<Picture>,
 }

@@ -41,7 +41,7 @@ pub(crate) struct Worker {
     attempts: Attempts,
     number: usize,
     /// The session of the previous attempt, if that passed and left nothing open. Reusing a name
-    /// costs less than a new one, whose ref numbers must be written to disk.
+    /// costs less than creating one, whose ref numbers must be written to disk.
     session: Option<String>,
 }
 
@@ -114,8 +114,8 @@ impl Worker {
 }
 
 impl Attempts {
-    /// Returns a session name that no other run uses now, from the caller, this process and the
-    /// worker.
+    /// Returns a session name that no other run uses now. The name contains the session or caller,
+    /// this process's id, the worker's number and a counter.
     fn new_session_name(&self, worker: usize) -> String {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let prefix = self.call.session.as_ref().unwrap_or(&self.call.caller.own_session);
@@ -182,7 +182,7 @@ impl Attempts {
         if let Some(folder) = artifacts.filter(|_| outcome != Outcome::Passed) {
             attempt.artifacts = Some(folder.to_owned());
             if let Err(error) = keep_artifacts(self.call.caller.file_roots.as_deref(), folder, &attempt) {
-                // A run matters more than its files; the failure to write them is reported.
+                // A run matters more than its files; a failure to write them is only reported.
                 attempt.artifacts = None;
                 progress(format!("{}: {error}", plan.file), true, None);
             }

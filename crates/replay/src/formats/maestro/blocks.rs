@@ -122,7 +122,7 @@ fn conditional(flow: &FlowHeader, when: &Yaml, mut body: Vec<Node>) -> Nodes {
 }
 
 /// The maximum number of rounds of a `repeat` that only its condition ends. A loop that exceeds
-/// them is considered endless.
+/// this number is considered endless.
 const MAX_ROUNDS: u32 = 100;
 
 pub(super) fn repeat(flow: &FlowHeader, command: &mut Command<'_>, depth: usize) -> Nodes {
