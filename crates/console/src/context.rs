@@ -62,9 +62,9 @@ impl Conversation {
         &self.entries
     }
 
-    /// Returns the element that `it` refers to: that of the last entry that has one; `None` if none
-    /// has. A ref gets the pin of the last entry, up to and including that one, that showed the
-    /// ref, so that a refusal names the snapshot that the person saw.
+    /// Returns the element that `it` refers to: the target of the last entry that has one; `None`
+    /// if no entry has one. A ref gets the pin of the last entry, up to and including that one,
+    /// that showed the ref, so that a refusal names the snapshot that the person saw.
     #[must_use]
     pub fn target(&self) -> Option<String> {
         let at = self.entries.iter().rposition(|entry| entry.target.is_some())?;

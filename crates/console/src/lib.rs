@@ -1,6 +1,6 @@
 //! The interactive console: a person's interface to a session with agents.
 //!
-//! [`run`] opens a full screen about one session: the tree of its app, the log of calls as they
+//! [`run`] shows one session on the full screen: the tree of its app, the log of calls as they
 //! happen, and a prompt that accepts the commands of the command line. [`Mode::Plain`] shows the
 //! prompt line by line, for pipes and screen readers. A console is a client of the daemon like any
 //! other: it joins its session as an observer and acts through the same commands as an agent.
@@ -16,7 +16,7 @@
 //! let store = Memory::default();
 //! let prompt = "press @e3".to_owned();
 //! store.append(Entry { prompt, target: Some("@e3".to_owned()), ..Entry::default() }).await?;
-//! // A later prompt may say `it`.
+//! // A later prompt may refer to the element as `it`.
 //! assert_eq!(store.snapshot().await?.target().as_deref(), Some("@e3"));
 //! # Ok::<(), stickpin_kernel::Error>(())
 //! # })?;
@@ -42,14 +42,15 @@ pub const MAIN_CONTEXT: &str = "main";
 /// How the console is displayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// As a full screen, on a terminal.
+    /// On the full screen of a terminal.
     Screen,
     /// Line by line.
     Plain,
 }
 
-/// Runs a console until the person leaves it. Returns the exit code: that of the last command of a
-/// plain console whose input or output ended, 130 if a plain console was interrupted, otherwise 0.
+/// Runs a console until the person leaves it. Returns the exit code: that of the last command if
+/// the input or output of a plain console ended, 130 if a plain console was interrupted, and
+/// otherwise 0.
 ///
 /// # Errors
 /// Returns `IO` when the terminal cannot be used, and the errors of finding or starting the daemon.

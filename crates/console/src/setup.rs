@@ -29,7 +29,7 @@ pub struct Setup {
     pub client_commands: ClientCommands,
     /// Names of commands that exist only on the command line.
     pub shell_only: Vec<&'static str>,
-    /// The values that the environment sets for variables of scripts, by the variables' names.
+    /// The values that the environment sets for script variables, by name.
     pub variables: BTreeMap<String, String>,
     /// The installation, for commands that run in this process.
     pub installation: Arc<Installation>,

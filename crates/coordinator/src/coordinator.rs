@@ -142,8 +142,8 @@ impl Coordinator {
 
     /// Begins a lifetime of a session: the first one, or a new one after the session was closed or
     /// lost. The caller becomes a member. A driver that opens a session gets an implicit turn,
-    /// unless another agent has the turn or it must be requested; a caller that restores a session
-    /// gets none.
+    /// unless another agent has the turn or the turn must be requested; a caller that restores a
+    /// session gets none.
     ///
     /// # Errors
     /// Returns `IDENTITY_AMBIGUOUS`, `SESSION_EXISTS` for a child, which acts on the device of its
@@ -206,8 +206,8 @@ impl Coordinator {
         Store::has_session(state_dir, name)
     }
 
-    /// Returns whether a session of this name exists, open or not. One that is not loaded and whose
-    /// metadata cannot be read does not count.
+    /// Returns whether a session of this name exists, open or not. A session that is not loaded and
+    /// whose metadata cannot be read does not count.
     #[must_use]
     pub fn exists(&self, name: &str) -> bool {
         self.lock_sessions().contains_key(name) || self.store.meta(name).is_ok()
@@ -233,9 +233,10 @@ impl Coordinator {
         }
     }
 
-    /// Closes a session and its turn. Ends the loans that it made, and the loan that it borrows its
-    /// scope from, each after the last command that uses it. Returns these loans. `address` is the
-    /// address of the app, if it is open. Removes a session that has no record yet.
+    /// Closes a session and its turn. Ends the loans that the session made, and the loan from which
+    /// it borrows its scope, each after the last command that uses the loan. Returns these loans.
+    /// `address` is the address of the app, if it is open. Removes a session that has no record
+    /// yet.
     ///
     /// # Errors
     /// Returns the errors of [`SessionAuthority::close`], and `SCOPE_DENIED` for an agent that may
@@ -309,7 +310,7 @@ impl Coordinator {
         self.store.folder(name).map_err(error::of_store)
     }
 
-    /// Returns the store, for operations that concern no running session.
+    /// Returns the store, for operations that do not concern a running session.
     #[must_use]
     pub fn store(&self) -> &Store {
         &self.store

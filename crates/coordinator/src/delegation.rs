@@ -57,8 +57,8 @@ pub struct Spawned {
     pub effective_child: Vec<Verb>,
 }
 
-/// Returns whether a session has loans, children or denials. For most sessions, this check is the
-/// only cost of scope.
+/// Returns whether a session has loans, children or denials. For most sessions, this check is all
+/// that scope costs.
 fn has_limited_scope(session: &SessionAuthority) -> bool {
     let state = session.lock();
     let meta = state.log.meta();
@@ -137,8 +137,8 @@ impl Loans<'_> {
         refused.map_err(error::of_scope)
     }
 
-    /// Creates a child of `parent` and lends it scope. Returns once the commands of the lender's
-    /// members have ended or were cancelled.
+    /// Creates a child of `parent` and lends it scope. Returns after the commands of the lender's
+    /// members have ended or been cancelled.
     ///
     /// # Errors
     /// Returns `LOAN_NOT_SUBSET`, `LOAN_CONFLICT`, `SESSION_EXISTS`, `NOT_YOUR_TURN`,

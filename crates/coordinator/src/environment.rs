@@ -11,7 +11,7 @@ pub struct Environment {
     pub now: Arc<dyn Fn() -> Now + Send + Sync>,
     /// Returns 128 random bits, for the ids of sessions, leases and loans.
     pub random: Arc<dyn Fn() -> u128 + Send + Sync>,
-    /// Returns whether the root process of a harness runs.
+    /// Returns whether the root process of a harness is running.
     pub liveness: Arc<dyn Fn(&Anchor) -> Liveness + Send + Sync>,
     /// The id of the process that renews leases.
     pub pid: u32,

@@ -39,7 +39,7 @@ impl Coordinator {
     }
 
     /// Restarts the guardian if it panics, unless it already panicked within the last minute. In
-    /// that case, no turn is granted any more.
+    /// that case, no more turns are granted.
     pub async fn supervise(self, shutdown: CancellationToken) {
         let mut last: Option<tokio::time::Instant> = None;
         loop {
@@ -98,8 +98,8 @@ async fn keep_metadata(coordinator: &Coordinator, shutdown: &CancellationToken) 
     }
 }
 
-/// Counts a connection of an agent. The connection keeps the agent's leases even while its process
-/// is not visible.
+/// Counts a connection of an agent. The connection keeps the agent's leases even while the agent's
+/// process is not visible.
 pub fn connect(coordinator: &Coordinator, agent: AgentId) -> Connection {
     coordinator.shared.connections.open(agent)
 }

@@ -172,8 +172,8 @@ impl ReadBefore {
 
 impl Coordinator {
     /// Returns the sessions that `who` is a member of, their children and peers, without closed
-    /// ones. Also returns those in `open` unless `who` is an agent; with `all`, returns every
-    /// session. Reads no log.
+    /// ones. Also returns the sessions in `open` unless `who` is an agent. If `all` is set, returns
+    /// every session. Reads no log.
     ///
     /// # Errors
     /// Returns `IO` when the folder of the sessions cannot be read. A problem with a single session
@@ -340,7 +340,7 @@ fn describe(
 }
 
 /// Summarizes the turn. Uses the presence of the members for a session that is in use, and
-/// otherwise whether their harnesses run.
+/// otherwise whether their harnesses are running.
 fn turn_summary(coordinator: &Coordinator, name: &str, meta: &SessionMeta) -> TurnSummary {
     let environment = &coordinator.shared.environment;
     let now = (environment.now)();

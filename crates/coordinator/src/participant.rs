@@ -20,7 +20,8 @@ pub struct Participant {
     pub kind: MemberKind,
     /// The root process of the harness, if known.
     pub anchor: Option<Anchor>,
-    /// Agents that the request could also come from. If there are any, the request may only read.
+    /// Agents that the request could also have come from. If there are any, the request may only
+    /// read.
     pub ambiguous: Vec<AgentId>,
     /// Agents that this agent replaced in the same harness, whose turns it may take.
     pub replaces: Vec<AgentId>,
@@ -54,7 +55,7 @@ impl Participant {
         self.kind != MemberKind::Harness
     }
 
-    /// Refuses to change anything for a caller that may be one of several agents.
+    /// Refuses a change by a caller that could be any of several agents.
     pub(crate) fn require_unambiguous(&self) -> Result<()> {
         if self.ambiguous.is_empty() {
             return Ok(());

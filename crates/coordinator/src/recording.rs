@@ -57,7 +57,7 @@ impl RecordingLog {
         self.0.lock().log.meta().recording.is_some()
     }
 
-    /// Begins a recording. `who` is `None` on a host that knows no agents.
+    /// Begins a recording. `who` is `None` on a host that does not identify agents.
     ///
     /// # Errors
     /// Returns errors of the log.
@@ -81,8 +81,8 @@ impl RecordingLog {
         self.append(who, Kind::RecordingEnded(RecordingEnded { written }))
     }
 
-    /// Records a successful command whose beginning is not in the log: the host knows no agents, or
-    /// the recording began with this command.
+    /// Records a successful command whose beginning is not in the log, because the host does not
+    /// identify agents, or because the recording began with this command.
     ///
     /// # Errors
     /// Returns errors of the log.

@@ -78,7 +78,7 @@ pub struct Granted {
     /// The agent that lost the turn to a takeover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub revoked: Option<AgentId>,
-    /// The command of the previous holder that was still running.
+    /// The previous holder's command that was still running.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inflight: Option<String>,
     /// Whether the lease had expired and was renewed.
@@ -179,7 +179,7 @@ pub struct NotYet {
     /// The agent that may claim the turn next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved_for: Option<AgentId>,
-    /// When the lease of the holder ends without renewal, in wall time.
+    /// When the holder's lease ends if it is not renewed, in wall time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_expires_at: Option<Timestamp>,
     /// When a reserved turn passes on if it is not claimed, in wall time.

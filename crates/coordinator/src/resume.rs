@@ -26,8 +26,8 @@ enum Due {
     Interrupted,
 }
 
-/// Returns why the guardian must know a session; `None` for a session that need not be loaded
-/// before its first use.
+/// Returns why the guardian must keep track of a session; `None` for a session that need not be
+/// loaded before its first use.
 fn due(meta: &SessionMeta) -> Option<Due> {
     let is_open = meta.status == Status::Open;
     let turn = &meta.turn;
@@ -38,18 +38,18 @@ fn due(meta: &SessionMeta) -> Option<Due> {
     (is_open || is_held || !meta.open_commands.is_empty()).then_some(Due::Interrupted)
 }
 
-/// What a host that ends would leave to the next one, by session.
+/// What a host would leave to the next one if it ended now, by session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Unfinished {
     /// The turns that agents requested and still own.
     pub turns: Vec<(String, AgentId)>,
-    /// The sessions in which a command runs.
+    /// The sessions in which a command is running.
     pub commands: Vec<String>,
 }
 
 impl Unfinished {
-    /// Returns what the host of a coordinator would leave now. Reads no log. An implicit turn is
-    /// not work: it belongs to a command that has ended.
+    /// Returns what the host of a coordinator would leave if it ended now. Reads no log. An
+    /// implicit turn is not work: it belongs to a command that has ended.
     #[must_use]
     pub fn of(coordinator: &Coordinator) -> Self {
         // A folder that cannot be read has no turns that anyone could use.
@@ -66,8 +66,8 @@ impl Unfinished {
     }
 }
 
-/// Waits until no command runs in any session. A command that runs for longer than its session
-/// allows is cancelled and no longer waited for.
+/// Waits until no command is running in any session. A command that runs for longer than its
+/// session allows is cancelled and no longer waited for.
 pub async fn drain_all(coordinator: &Coordinator) {
     let mut drains = JoinSet::new();
     for session in coordinator.in_use() {

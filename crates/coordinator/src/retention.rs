@@ -22,9 +22,9 @@ pub struct Dormant {
 }
 
 impl Coordinator {
-    /// Returns the sessions that were not used for `older`, by default the retention time of their
-    /// policy. Omits those in `open`, sessions that borrow or lend scope, open children and their
-    /// parents, and sessions that cannot be read. Reads no log.
+    /// Returns the sessions that have not been used for `older`, by default the retention time of
+    /// their policy. Omits those in `open`, sessions that borrow or lend scope, open children and
+    /// their parents, and sessions that cannot be read. Reads no log.
     ///
     /// # Errors
     /// Returns `SCOPE_DENIED` unless the caller is a person, and `IO`.
@@ -69,7 +69,7 @@ impl Coordinator {
 }
 
 /// Returns for how long no member has made a request and the metadata has not changed, in
-/// milliseconds; 0 while a member waits or acts.
+/// milliseconds; 0 while a member is waiting or acting.
 fn unused_ms(coordinator: &Coordinator, meta: &SessionMeta) -> u64 {
     let now = (coordinator.shared.environment.now)();
     let last = meta.members.iter().map(|member| member.last_seen_at).max();

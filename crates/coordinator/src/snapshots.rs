@@ -62,7 +62,7 @@ impl StoredTree {
             }
             (state.log.meta().session_uid.clone(), Blobs::of(&state.log))
         };
-        // Without the lock: no command of the session waits for the files.
+        // Without the lock, so that no command of the session waits for the files.
         let kept = trees.entry(uid).or_insert_with(|| KeptTrees::of(&blobs));
         let blob = kept.put(&blobs, text.as_bytes()).map_err(error::of_store)?;
         session.change(|state, _| match state.log.meta().lifetime == lifetime {

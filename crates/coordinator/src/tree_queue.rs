@@ -1,4 +1,5 @@
-//! A thread that works in the background while commands run, and the trees that each session keeps.
+//! A thread that works in the background while commands are running, and the trees that each
+//! session keeps.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::{BTreeMap, VecDeque};
@@ -14,17 +15,17 @@ const MAX_QUEUED: usize = 8;
 /// removed; their records stay.
 const SESSION_BYTES: u64 = 32 << 20;
 
-/// The number of entries from which the list of trees is rewritten, if at least half of them refer
-/// to trees that were removed or stored again.
+/// The number of entries at which the list of trees is rewritten, if at least half of them refer to
+/// trees that were removed or stored again.
 const MAX_LISTED: usize = 1_024;
 
-/// What the thread knows about the trees of each session, by the session's `uid`.
+/// The trees of each session, as the thread knows them, by the session's `uid`.
 pub(crate) type Trees = BTreeMap<String, KeptTrees>;
 
 /// A task that writes one tree.
 type Job = Box<dyn FnOnce(&mut Trees) + Send>;
 
-/// The trees that wait to be written, and the thread that writes them.
+/// The trees that are waiting to be written, and the thread that writes them.
 #[derive(Debug, Default)]
 pub(crate) struct SnapshotQueue {
     waiting: Arc<Waiting>,
@@ -45,9 +46,9 @@ impl fmt::Debug for Waiting {
 #[derive(Default)]
 struct Jobs {
     list: VecDeque<Job>,
-    /// Whether the thread runs. The first tree starts it.
+    /// Whether the thread is running. The first tree starts it.
     started: bool,
-    /// Whether the owner is gone: the thread ends once the list is empty.
+    /// Whether the owner is gone: the thread ends when the list is empty.
     ended: bool,
 }
 
@@ -120,7 +121,7 @@ impl KeptTrees {
         Self { listed: blobs.len().max(MAX_LISTED), blobs, bytes }
     }
 
-    /// Writes a tree, and removes the oldest ones above the limit.
+    /// Writes a tree, and removes the oldest ones if the total size exceeds the limit.
     pub(crate) fn put(&mut self, blobs: &Blobs, text: &[u8]) -> Result<BlobRef> {
         let tree = Blobs::reference(text);
         if self.listed >= MAX_LISTED && self.listed >= 2 * self.blobs.len() {

@@ -17,8 +17,8 @@ const LEAST_MS: u64 = 1_000;
 /// The maximum number of denials of a session.
 const MAX_DENIALS: usize = 64;
 
-/// Refuses an agent while another one holds the turn or has it reserved. A turn whose time is over
-/// ends first. A person is never refused.
+/// Refuses an agent while another one holds the turn or has it reserved. A turn whose time is up is
+/// ended first. A person is never refused.
 pub(crate) fn require_turn_or_idle(
     session: &SessionAuthority,
     state: &mut State,
@@ -36,9 +36,9 @@ pub(crate) fn require_turn_or_idle(
     }
 }
 
-/// Refuses an agent that may not set the limits of a session. The owner of the turn may. While no
-/// agent has the turn and it is reserved for no other agent, so may the only driver, whose implicit
-/// turn ended by itself. A person is never refused.
+/// Refuses an agent that may not set the limits of a session. The owner of the turn may set them.
+/// While no agent has the turn and it is not reserved for another agent, so may the only driver,
+/// whose implicit turn ended by itself. A person is never refused.
 fn require_policy_right(
     session: &SessionAuthority,
     state: &mut State,

@@ -45,8 +45,8 @@ struct Connection {
 }
 
 impl Agents {
-    /// Reads the directory of agents. One that cannot be parsed is replaced by an empty one, which
-    /// the next calls fill.
+    /// Reads the directory of agents. A directory that cannot be parsed is replaced by an empty
+    /// one, which the next calls fill.
     ///
     /// # Errors
     /// Returns `IO` or `STORAGE_FULL` when the folder or a file in it cannot be read or written.
@@ -97,7 +97,7 @@ impl Agents {
         })
     }
 
-    /// Removes a connection that ended, with its link.
+    /// Removes a connection that ended, and its link.
     pub(crate) fn disconnect(&self, connection: &str) {
         self.connections.lock().remove(connection);
         self.change(|directory| directory.unlink(connection));

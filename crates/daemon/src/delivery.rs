@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use stickpin_coordinator::{Coordinator, take_back_grants};
 use stickpin_session::turn::AgentId;
 
-/// The responses of one connection that its client may not have yet.
+/// The responses on one connection that its client may not have received yet.
 #[derive(Debug, Default)]
 pub(crate) struct Deliveries(Mutex<Pending>);
 
@@ -17,8 +17,8 @@ struct Pending {
     /// The agents of calls whose responses are not acknowledged yet, by the id of the call.
     unacknowledged: HashMap<String, AgentId>,
     /// For a client that acknowledges nothing: the agent that the last response granted turns to,
-    /// and the sessions of these turns. The client has read the response once it sends another
-    /// message.
+    /// and the sessions of these turns. When the client sends another message, it has read the
+    /// response.
     granted: Option<(AgentId, Vec<String>)>,
 }
 
@@ -28,7 +28,7 @@ impl Deliveries {
         self.0.lock().acknowledges = acknowledges;
     }
 
-    /// Notes that a call of an agent has begun, whose response the client may have to acknowledge.
+    /// Notes that an agent's call has begun; the client may have to acknowledge its response.
     pub(crate) fn begin(&self, call: &str, agent: &AgentId) {
         let mut pending = self.0.lock();
         if pending.acknowledges {

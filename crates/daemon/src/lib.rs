@@ -55,8 +55,8 @@ use stickpin_wire::{Announcement, StateDir, announce, rpc};
 /// The default time after which a daemon without sessions exits.
 pub const IDLE_EXIT: Duration = Duration::from_secs(15 * 60);
 
-/// How long a starting daemon waits for another one that holds the state directory and does not
-/// listen.
+/// How long a starting daemon waits for another daemon that holds the state directory but is not
+/// listening.
 const START_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// How a daemon starts.
@@ -109,8 +109,8 @@ struct BoundDaemon {
     _lock: LockGuard,
 }
 
-/// Locks the state directory and listens on its socket. Returns `None` if another daemon already
-/// listens on that socket.
+/// Locks the state directory and listens on its socket. Returns `None` if another daemon is already
+/// listening on that socket.
 fn become_daemon(state_dir: &Path) -> Result<Option<BoundDaemon>> {
     let state_dir = StateDir::open(state_dir)?;
     // Only this user can access the files made from here on.
@@ -124,7 +124,7 @@ fn become_daemon(state_dir: &Path) -> Result<Option<BoundDaemon>> {
     let starting = Lock::open(&state_dir.daemon_dir().join("starting"))?;
     let Some(starting) = starting.take_until(until, || false)? else { return Err(busy(&state_dir)) };
     let lock = Lock::open(&state_dir.daemon_dir().join("lock"))?;
-    // A daemon that holds the lock and does not listen is starting or closing its sessions.
+    // A daemon that holds the lock but is not listening is starting, or is closing its sessions.
     let is_served = || UnixStream::connect(state_dir.socket()).is_ok();
     let Some(lock) = lock.take_until(until, is_served)? else {
         return if is_served() { Ok(None) } else { Err(busy(&state_dir)) };
@@ -139,8 +139,8 @@ fn become_daemon(state_dir: &Path) -> Result<Option<BoundDaemon>> {
     Ok(Some(BoundDaemon { state_dir, listener, epoch, _lock: lock }))
 }
 
-/// Returns the error for a state directory whose lock stays taken while nobody listens on its
-/// socket.
+/// Returns the error for a state directory whose lock stays taken while no process is listening on
+/// its socket.
 fn busy(state_dir: &StateDir) -> Error {
     let message = format!(
         "another daemon holds `{}` and has not accepted connections for {} s",

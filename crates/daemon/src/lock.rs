@@ -1,5 +1,5 @@
 //! File locks. The operating system releases them when the process ends for any reason, so they
-//! decide ownership where file contents are only hints.
+//! decide ownership; file contents are only hints.
 
 use rustix::fs::{FlockOperation, flock};
 use rustix::io::Errno;
@@ -40,7 +40,7 @@ impl Lock {
         }
     }
 
-    /// Waits for the lock and takes it. Returns `None` once `until` has passed, or as soon as
+    /// Waits for the lock and takes it. Returns `None` when `until` has passed, or as soon as
     /// `gives_up` returns true while another process holds the lock.
     pub(crate) fn take_until(self, until: Instant, gives_up: impl Fn() -> bool) -> Result<Option<LockGuard>> {
         let mut lock = self;

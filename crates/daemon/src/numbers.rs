@@ -1,8 +1,8 @@
 //! Ref numbers of a session name, reserved on disk before they are used.
 //!
-//! No number of a name is issued twice, unless the name was closed and then unused for a day: its
-//! numbering starts at 1 again. A clean close returns the unused numbers; a crash skips the rest of
-//! the block.
+//! No number of a name is issued twice, unless the name was closed and then unused for a day, in
+//! which case its numbering starts at 1 again. A clean close returns the unused numbers; a crash
+//! skips the rest of the block.
 
 use crate::files;
 use parking_lot::Mutex;

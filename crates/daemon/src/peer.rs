@@ -42,8 +42,8 @@ const MAX_UNCOUNTED_BYTES: usize = 1 << 20;
 /// Long messages are counted in units of this many bytes.
 pub(crate) const BYTES_PER_PERMIT: usize = 64 << 10;
 
-/// The interval between checks of whether a client that has closed its sending side still waits for
-/// answers.
+/// The interval between checks of whether a client that has closed its sending side is still
+/// waiting for answers.
 const HANGUP_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
 /// Serves a connection until its client disconnects.
@@ -117,7 +117,7 @@ struct Peer {
     free: Arc<Semaphore>,
     /// Whether the client reads notifications about commands that have begun.
     reads_begun: AtomicBool,
-    /// The responses that the client may not have yet.
+    /// The responses that the client may not have received yet.
     deliveries: Deliveries,
     /// Cancelled when the client has disconnected: its calls then end.
     gone: CancellationToken,
@@ -371,8 +371,8 @@ impl Peer {
         self.result(id, &*json).await
     }
 
-    /// Runs a request. Tells a client that reads such notifications when its command has begun,
-    /// unless the command ends at once.
+    /// Runs a request. Notifies the client when its command has begun, if the client reads such
+    /// notifications and the command does not end at once.
     async fn run(&self, id: &Value, request: Request, token: CancellationToken) -> Response {
         let (begun, is_begun) = oneshot::channel();
         let call = self.daemon.host.call_reporting(request, token, Some(begun));

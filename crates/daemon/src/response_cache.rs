@@ -72,7 +72,7 @@ impl Drop for RunningRequest {
 }
 
 impl ResponseCache {
-    /// Looks up the id of a request. A new id counts as running from then on.
+    /// Looks up the id of a request. From then on, a request with a new id counts as running.
     pub(crate) fn lookup(self: &Arc<Self>, agent: &AgentId, id: &str) -> Lookup {
         let key = (agent.clone(), id.to_owned());
         let mut responses = self.0.lock();

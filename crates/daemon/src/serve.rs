@@ -109,7 +109,7 @@ pub(crate) async fn serve(
     daemon.host.shutdown().await;
     // Turns stay with their owners.
     stickpin_coordinator::store_deadlines(&daemon.coordinator);
-    // A client that waits for the end of its connection waits for this process.
+    // A client that waits for its connection to end is waiting for this process.
     let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, daemon.wait_until_answered()).await;
     daemon.numbers.flush();
     lanes.end().await;

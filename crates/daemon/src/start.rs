@@ -141,7 +141,7 @@ fn network_fuse<'m>(mounts: &'m str, path: &Path) -> Option<&'m str> {
     FUSE_NETWORK.contains(&kind).then_some(kind)
 }
 
-/// Refuses a state directory with a layout that this version does not know. Writes the layout of
+/// Refuses a state directory with a layout that this version does not support. Writes the layout of
 /// this version to a directory that has none.
 fn check_layout(file: &Path) -> Result<()> {
     let json = match std::fs::read(file) {

@@ -1,10 +1,10 @@
-//! Why a daemon does not stop without force.
+//! Why a daemon refuses to stop without force.
 
 use serde_json::json;
 use stickpin_coordinator::Unfinished;
 use stickpin_kernel::{Error, ErrorCode};
 
-/// Returns why the daemon does not stop without force: open sessions, turns that agents own, and
+/// Returns why the daemon refuses to stop without force: open sessions, turns that agents own, and
 /// running commands. `None` if there are none.
 pub(crate) fn refusal(sessions: &[String], work: &Unfinished) -> Option<Error> {
     let turns: Vec<_> =

@@ -94,8 +94,8 @@ impl LocatedElement {
 pub struct ScreenshotRequest {
     /// Only this element.
     pub of: Option<Handle>,
-    /// The whole page, or the whole screen of a desktop app, instead of the viewport, unless `of`
-    /// is set.
+    /// Whether to show the whole page, or the whole screen of a desktop app, instead of the
+    /// viewport. Ignored if `of` is set.
     pub full: bool,
 }
 
@@ -107,8 +107,8 @@ setters!(ScreenshotRequest { of: Option<Handle>, full: bool });
 pub struct ScreenshotImage {
     /// The image, encoded as PNG.
     pub png: Vec<u8>,
-    /// The area that the image shows, in CSS pixels of the viewport. That of a full page starts at
-    /// the negated scroll offset.
+    /// The area that the image shows, in CSS pixels of the viewport. For a full page, the area
+    /// starts at the negated scroll offset.
     pub area: Rect,
     /// Image pixels per CSS pixel.
     pub scale: f64,
@@ -121,7 +121,7 @@ impl ScreenshotImage {
         Self { png, area, scale }
     }
 
-    /// Creates a screenshot whose scale follows from the width in the header of the image.
+    /// Creates a screenshot and computes its scale from the width in the image header.
     ///
     /// # Errors
     /// Returns `INTERNAL` if the image is not a PNG.
@@ -131,7 +131,7 @@ impl ScreenshotImage {
     }
 }
 
-/// A query about one element that the tree cannot answer.
+/// A query about one element, for information that the tree lacks.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Query {

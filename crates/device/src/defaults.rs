@@ -1,5 +1,5 @@
-//! What a device that lacks a facet does instead, in one place: the default if there is one, else
-//! `UNSUPPORTED`.
+//! The fallback for each facet that a device lacks, in one place: a default if there is one,
+//! otherwise `UNSUPPORTED`.
 
 use crate::device::{Device, unsupported};
 use crate::error::Result;

@@ -30,15 +30,15 @@ pub struct DeviceInfo {
     /// The process id of the app or browser behind the device, if known.
     pub pid: Option<u32>,
     /// Whether a full capture costs so much more than an action that effects are judged by the
-    /// target alone. What surrounds the target in the results of [`Device::locate`] and
-    /// [`Device::outcome`] may then be older than the target.
+    /// target alone. If so, the surroundings of the target in the results of [`Device::locate`] and
+    /// [`Device::outcome`] may be older than the target.
     pub partial: bool,
     /// Whether any call can be dropped at any moment without harm, including one that sends input.
     /// True if a call is a single request to another process, for example over HTTP. An action that
     /// takes too long then ends in `TIMEOUT` without ending its session.
     pub drop_safe: bool,
-    /// Whether the app was quiet when it had been opened, and what was still active. Reported as
-    /// quiet where opening waits for nothing, as for a whole desktop.
+    /// Whether the app was quiet after it was opened, and if not, what was still active. Reported
+    /// as quiet if opening waits for nothing, as for a whole desktop.
     pub arrival: SettleResult,
 }
 
@@ -60,9 +60,9 @@ impl DeviceInfo {
 
 /// An open app.
 ///
-/// Calls come one at a time. A call that is cancelled through its token stops at a point where
-/// nothing is half done: a pressed button or key is always released. No method knows refs, pins or
-/// sessions.
+/// Calls are made one at a time. A call that is cancelled through its token stops at a point where
+/// nothing is half done: a pressed button or key is always released. No method deals with refs,
+/// pins or sessions.
 #[async_trait]
 pub trait Device: Send + fmt::Debug {
     /// Returns static information about the device.
@@ -71,7 +71,7 @@ pub trait Device: Send + fmt::Debug {
     /// Returns what the device supports. Commands that need anything else fail with `UNSUPPORTED`.
     fn capabilities(&self) -> &'static [Capability];
 
-    /// Captures the whole UI; a tree that a limit shortened is marked as truncated. The tree
+    /// Captures the whole UI; a tree that was cut short by a limit is marked as truncated. The tree
     /// contains no bounding boxes.
     ///
     /// # Errors
@@ -80,7 +80,7 @@ pub trait Device: Send + fmt::Debug {
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<CaptureResult>;
 
     /// Returns the current address and title when the device knows them without a capture, from
-    /// events or one cheap request. `None` means that only a capture can tell.
+    /// events or one cheap request. `None` means that a capture is needed to find out.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the app is gone.
@@ -140,8 +140,8 @@ pub trait Device: Send + fmt::Debug {
         Ok(prepared)
     }
 
-    /// Performs one action through the platform's real input. Returns when the app has received it,
-    /// or as soon as a dialog opens.
+    /// Performs one action through the platform's real input. Returns when the app has received the
+    /// input, or as soon as a dialog opens.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED`, `BACKEND_LOST`, `TIMEOUT`, or `ELEMENT_NOT_FOUND` when the target is
@@ -149,7 +149,7 @@ pub trait Device: Send + fmt::Debug {
     /// sent.
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<InputOutcome>;
 
-    /// Commits a prepared action: like [`Device::perform`], for a target that was judged in the
+    /// Commits a prepared action: like [`Device::perform`], but for a target that was judged in the
     /// state that [`Device::prepare`] reported. `prepared` is the ticket of that call.
     ///
     /// # Errors
@@ -166,8 +166,8 @@ pub trait Device: Send + fmt::Debug {
     /// Locates the target of an input that was performed, as [`Device::locate`] does, if that is
     /// possible without reading the whole app. `performed` is the ticket of the input.
     ///
-    /// `None` also means that only a capture can tell. The result need not show that a parent
-    /// vanished.
+    /// Also returns `None` if a capture is needed to find out. The result need not show that a
+    /// parent has vanished.
     ///
     /// # Errors
     /// Returns the errors of `capture`.
@@ -175,8 +175,8 @@ pub trait Device: Send + fmt::Debug {
         self.locate(target, &[]).await
     }
 
-    /// Waits until the app is quiet or the request's `cap` has elapsed. Returns at once where
-    /// idleness can be proved.
+    /// Waits until the app is quiet or the request's `cap` has elapsed. Returns at once if idleness
+    /// can be proved.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the app is gone.
@@ -189,7 +189,7 @@ pub trait Device: Send + fmt::Debug {
     /// Returns `BACKEND_LOST` when the app is gone.
     async fn changed(&mut self, timeout: Duration, cancel: &CancellationToken) -> Result<bool>;
 
-    /// Answers a query about one element that the tree does not answer.
+    /// Answers a query about one element, for information that the tree lacks.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED`, `ELEMENT_NOT_FOUND` when the element is gone, and the errors of
@@ -212,7 +212,7 @@ pub trait Device: Send + fmt::Debug {
         None
     }
 
-    /// Returns the facet for dialogs that block the app; `None` where dialogs are part of the tree.
+    /// Returns the facet for dialogs that block the app; `None` if dialogs are part of the tree.
     fn dialogs(&mut self) -> Option<&mut dyn Dialogs> {
         None
     }
@@ -222,7 +222,7 @@ pub trait Device: Send + fmt::Debug {
         None
     }
 
-    /// Returns the facet for waiting for more than a change of the tree.
+    /// Returns the facet for waiting for more than tree changes.
     fn events(&mut self) -> Option<&mut dyn Events> {
         None
     }

@@ -38,7 +38,7 @@ macro_rules! codes {
             }
         }
 
-        /// One constructor per error code: no hint, nothing dispatched.
+        /// One constructor per error code. The error has no hint, and nothing was dispatched.
         impl Error {
             $($(#[doc = $doc])+
             pub fn $new(message: impl Into<String>) -> Self {
@@ -224,7 +224,7 @@ pub struct Error {
     /// Machine-readable details (`reason`, `candidates`, ...); null if there are none.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub details: Value,
-    /// The underlying error, if known. It stays in the process that it occurred in.
+    /// The underlying error, if known. It never leaves the process in which it occurred.
     #[serde(skip)]
     pub source: Option<Arc<dyn std::error::Error + Send + Sync>>,
 }
@@ -330,8 +330,8 @@ fn copy(error: &std::io::Error) -> std::io::Error {
     }
 }
 
-/// Returns the message of an error; that of the system is in lower case and lacks the error number
-/// that Rust appends.
+/// Returns the message of an error. The message of a system error is in lower case, without the
+/// error number that Rust appends.
 fn reason(error: &std::io::Error) -> String {
     let text = error.to_string();
     match text.find(" (os error") {

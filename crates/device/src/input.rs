@@ -27,9 +27,10 @@ pub struct AimOptions<'a> {
     /// The content guard: elements and text leaves whose content must not change until the input
     /// has been delivered.
     ///
-    /// A device that supports it compares them in the task in which the app receives each event of
-    /// the input, and stops the event if any has changed ([`Delivery::Changed`]). The guard
-    /// replaces that of an earlier aim at the same element and ends with the input.
+    /// A device that supports the guard compares this content in the task in which the app receives
+    /// each event of the input, and stops the event if any of the content has changed
+    /// ([`Delivery::Changed`]). The guard replaces that of an earlier aim at the same element and
+    /// ends with the input.
     pub guarded: &'a [Handle],
 }
 
@@ -50,7 +51,8 @@ pub struct Aim {
     pub point: (f64, f64),
     /// The result of the hit test at that point.
     pub hit: HitResult,
-    /// Whether the pointer was moved. The app may have reacted to that, whatever the hit test says.
+    /// Whether the pointer was moved. The app may have reacted to the move, whatever the hit test
+    /// says.
     pub pointer_moved: bool,
 }
 
@@ -70,10 +72,10 @@ setters!(Aim { point: (f64, f64), pointer_moved: bool });
 pub struct PreparedInput {
     /// Where an input would go.
     pub aim: Aim,
-    /// The element after the aim, because scrolling or the pointer may have changed it.
+    /// The element as it is after the aim: scrolling or the pointer may have changed it.
     ///
-    /// `None` if an input would not reach the element, or if only
-    /// [`Device::locate`](crate::Device::locate) can tell.
+    /// `None` if an input would not reach the element, or if
+    /// [`Device::locate`](crate::Device::locate) is needed to find out.
     pub located: Option<LocatedElement>,
     /// The ticket to pass to [`Device::commit`](crate::Device::commit).
     pub ticket: Ticket,
@@ -91,7 +93,7 @@ impl PreparedInput {
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum HitResult {
-    /// The element, a descendant, or its label.
+    /// The element, one of its descendants, or its label.
     Target,
     /// Another element.
     Covered {
@@ -121,8 +123,8 @@ impl HitResult {
         matches!(self, Self::Target | Self::Unknown)
     }
 
-    /// Returns the error that keeps an input from the target, which `words` describes; `None` when
-    /// the hit test allows it.
+    /// Returns the error for an input that would not reach the target, which `words` describes;
+    /// `None` if the hit test allows the input.
     #[must_use]
     pub fn refusal(&self, words: &str) -> Option<Error> {
         Some(match self {
@@ -211,15 +213,15 @@ pub enum Action {
         source: Option<Handle>,
         /// The end point.
         to: (f64, f64),
-        /// The element that must receive the drop. A hit test precedes the press, and nothing is
-        /// sent when another element is there (`Delivery::Elsewhere`, stopped).
+        /// The element that must receive the drop. A hit test at `to` precedes the press, and
+        /// nothing is sent if another element is there (`Delivery::Elsewhere`, stopped).
         target: Option<Handle>,
     },
     /// Replace the content of a field with text; the result carries the value read back.
     Fill {
         /// The field.
         target: Handle,
-        /// The new content; empty clears it.
+        /// The new content. An empty string clears the field.
         text: String,
     },
     /// Type text where the focus is, or into an element that is focused first.
@@ -253,8 +255,9 @@ pub enum Action {
         /// The distance down in CSS pixels.
         dy: f64,
     },
-    /// Press at a point that was aimed at and wait for the file chooser that this opens. A browser
-    /// shows no window for the chooser. The file input is returned in [`InputOutcome::chooser`].
+    /// Press at a point that was aimed at and wait for the file chooser that the press opens. A
+    /// browser shows no window for the chooser. The file input is returned in
+    /// [`InputOutcome::chooser`].
     Choose {
         /// The point.
         point: (f64, f64),
@@ -269,7 +272,7 @@ pub enum Action {
         files: Vec<PathBuf>,
     },
     /// Drop files at a point that was aimed at. Returns `handled: false` if no element there
-    /// accepts them, in which case nothing was dropped.
+    /// accepts the files, in which case nothing was dropped.
     Drop {
         /// The point.
         point: (f64, f64),
@@ -307,7 +310,7 @@ impl Action {
     }
 
     /// Replaces each target of the action. A target that maps to `None` is removed if the action
-    /// does not require one, and kept otherwise.
+    /// does not require a target, and kept otherwise.
     pub fn retain_targets(&mut self, replace: impl Fn(Handle) -> Option<Handle>) {
         match self {
             Self::Press { target, .. } | Self::Type { target, .. } | Self::Scroll { target, .. } => {
@@ -345,7 +348,7 @@ pub struct InputOutcome {
     /// Whether the app does not report the value of the field afterwards, so that it could not be
     /// compared (fill).
     pub unread: bool,
-    /// The values that the field accepts, in words, where known (fill).
+    /// The values that the field accepts, in words, if known (fill).
     pub accepts: Option<String>,
     /// Whether anything scrolled (scroll).
     pub moved: bool,
@@ -362,8 +365,8 @@ impl InputOutcome {
         Self { handled: true, ..Self::default() }
     }
 
-    /// Creates the outcome of an input that was not sent, because something else, `what` in words,
-    /// would have received it.
+    /// Creates the outcome of an input that was not sent, because something else, which `what`
+    /// describes, would have received it.
     #[must_use]
     pub fn stopped(what: String) -> Self {
         Self::done().delivery(Delivery::Elsewhere { what, stopped: true })

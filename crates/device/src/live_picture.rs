@@ -67,7 +67,7 @@ fn jpeg_size(bytes: &[u8]) -> Option<(u32, u32)> {
         match marker {
             // Fill bytes precede a marker.
             0xff => rest = rest.get(1..)?,
-            // These lie in the range of frame markers, but belong to tables and an extension.
+            // These codes are in the range of frame markers, but belong to tables and an extension.
             0xc4 | 0xc8 | 0xcc => rest = after.get(usize::from(number(0)?)..)?,
             0xc0..=0xcf => return Some((number(5)?.into(), number(3)?.into())),
             _ => rest = after.get(usize::from(number(0)?)..)?,

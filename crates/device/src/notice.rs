@@ -79,7 +79,8 @@ pub enum Notice {
     },
     /// A component that the device needs does not work; the device continues without it.
     ComponentMissing {
-        /// The component, and the consequence for the caller: stickpin's words, not the app's.
+        /// The component, and the consequence for the caller, in stickpin's words rather than the
+        /// app's.
         what: String,
     },
     /// A navigation to another document is in progress.
@@ -102,7 +103,7 @@ pub enum Notice {
         name: String,
         /// The number of bytes received.
         received: u64,
-        /// The total number of bytes, where known.
+        /// The total number of bytes, if known.
         total: Option<u64>,
     },
     /// A download was cancelled or interrupted.
@@ -165,7 +166,7 @@ impl DesktopObject {
     }
 }
 
-/// A dialog that waits for an answer.
+/// A dialog that is waiting for an answer.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -26,9 +26,9 @@ pub trait Provider: Send + Sync + fmt::Debug {
         false
     }
 
-    /// Returns the schema of the options that the provider reads, one field each. `open` refuses
-    /// all others, so that none is silently ignored. A provider without options need not implement
-    /// this method.
+    /// Returns the schema of the options that the provider reads, with one field for each option.
+    /// `open` refuses all others, so that none is silently ignored. A provider without options need
+    /// not implement this method.
     fn open_options(&self) -> &'static FieldSchema {
         static NONE: FieldSchema = FieldSchema::of::<NoOptions>();
         &NONE
@@ -54,8 +54,9 @@ pub trait Provider: Send + Sync + fmt::Debug {
         Vec::new()
     }
 
-    /// Returns what the provider's devices support if the machine allows it, for a list without a
-    /// device. Each device answers for itself ([`Device::capabilities`]).
+    /// Returns what the provider's devices support if the machine allows it. Used to list the
+    /// capabilities without opening a device. Each device answers for itself
+    /// ([`Device::capabilities`]).
     fn capabilities(&self) -> &'static [Capability];
 
     /// Checks everything that the platform requires, for `doctor`.

@@ -1,5 +1,5 @@
-//! Setters for values that other crates build. Their types may gain fields, so only this crate
-//! writes them as struct literals.
+//! Setters for values that other crates build. The types of these values may gain fields, so only
+//! this crate writes them as struct literals.
 
 /// Generates a setter per field, which returns the changed value.
 macro_rules! setters {

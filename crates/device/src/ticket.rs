@@ -4,7 +4,7 @@ use std::any::Any;
 use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// A device's private note on one call, for its next call in the same action.
+/// A device's private note on one call, for the next call of the same action.
 ///
 /// A device that receives an empty ticket, one for another element, or an outdated one queries the
 /// app again. Clones share one note, which can be redeemed once. The note is dropped with the last

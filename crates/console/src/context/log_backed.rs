@@ -103,7 +103,7 @@ impl LogBacked {
 
     async fn write(&self, command: &str, arguments: &[(&str, Value)]) -> Result<()> {
         match self.call::<IgnoredAny>(command, arguments).await {
-            // Before a session exists, there is also nothing to refer to.
+            // Without a session, there is no conversation to write to, and nothing to refer to.
             Err(e) if e.code == ErrorCode::SessionNotFound => Ok(()),
             written => written.map(drop),
         }

@@ -17,7 +17,7 @@ pub(crate) enum Focus {
     Prompt,
     /// The tree.
     Tree,
-    /// A search in the tree that is being typed.
+    /// The search in the tree, while its text is being typed.
     Search,
 }
 
@@ -48,7 +48,7 @@ pub(crate) enum Input {
     Resize(u16, u16),
     /// New entries of the log.
     Feed(FeedPage),
-    /// The log cannot be read now, and the session is in this phase.
+    /// The log cannot be read at the moment, and the session is in this phase.
     FeedEnded(Phase),
     /// The outline of the app, or the reason why there is none.
     Tree(Result<(String, String), String>),
@@ -122,8 +122,8 @@ impl App {
     }
 
     /// Returns the records of a page that are news for the person: what others address to the
-    /// person, and their messages to everybody. The first page after the start, or after a time in
-    /// which the log could not be read, has no news.
+    /// person, and their messages to everybody. The first page after the start, or after a period
+    /// in which the log could not be read, contains no news.
     pub(crate) fn news_for_me(&self, page: &FeedPage) -> Vec<u64> {
         if self.phase != Phase::Live {
             return Vec::new();

@@ -97,8 +97,7 @@ impl Grammar<'_> {
     /// Parses a line.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS`, which names the part that is not understood or does not work in a
-    /// console.
+    /// Returns `INVALID_ARGS`, with the part that is not understood or does not work in a console.
     pub fn read(&self, line: &str) -> Result<Parsed> {
         let line = line.trim();
         if line.is_empty() || line.starts_with('#') {
@@ -223,7 +222,7 @@ pub fn help() -> String {
 
 impl Call {
     /// Replaces the target `it` with the target that it refers to, and returns the latter; `None`
-    /// if `it` is no target of the command.
+    /// if `it` is not a target of the command.
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` if `it` refers to nothing.

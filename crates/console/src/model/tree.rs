@@ -165,9 +165,9 @@ impl Tree {
             self.visible.partition_point(|&line| line < at).min(self.visible.len().saturating_sub(1));
     }
 
-    /// Selects the next line that contains some text, ignoring case; the search wraps around at the
-    /// end. Unfolds the ancestors of that line. Returns false if no line contains the text, or if
-    /// the text is empty.
+    /// Selects the next line that contains the given text, ignoring case; the search wraps around
+    /// at the end. Unfolds the ancestors of that line. Returns false if no line contains the text,
+    /// or if the text is empty.
     pub(crate) fn search(&mut self, query: &str) -> bool {
         self.query = query.to_lowercase();
         self.search_on(true)

@@ -104,7 +104,7 @@ struct Follower {
 }
 
 impl Follower {
-    /// Reads until nobody listens. If the daemon has ended, it is not started again before the
+    /// Reads until nobody is listening. If the daemon has ended, it is not started again before the
     /// person types a command, because it may have been stopped on purpose.
     async fn run(mut self, bell: &Notify, tell: &mpsc::Sender<Input>) {
         let (mut phase, mut waits) = (Phase::Connecting, false);
@@ -135,7 +135,7 @@ impl Follower {
                 }
                 Err(e) => {
                     if e.code == ErrorCode::InvalidCursor {
-                        // The session with this name has another log.
+                        // The session with this name now has another log.
                         self.cursor = None;
                         continue;
                     }

@@ -97,7 +97,7 @@ struct Driver {
 }
 
 impl Driver {
-    /// Performs an effect. Returns true if the console ends.
+    /// Performs an effect. Returns true if the console must end.
     fn perform(&mut self, effect: Effect) -> bool {
         match effect {
             Effect::Run(line) => {

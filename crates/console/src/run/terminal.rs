@@ -60,7 +60,8 @@ pub(super) fn terminal_error(what: &str, e: &io::Error) -> Error {
     Error::io(format!("cannot {what}: {e}")).hint("run `stickpin console --plain`, which needs no terminal")
 }
 
-/// Reads the input, on a thread that ends with the process, when nobody listens, or after an error.
+/// Reads the input, on a thread that ends with the process, when nobody is listening, or after an
+/// error.
 pub(super) fn read_events() -> mpsc::UnboundedReceiver<io::Result<Input>> {
     let (tell, heard) = mpsc::unbounded_channel();
     std::thread::spawn(move || {

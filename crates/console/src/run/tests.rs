@@ -20,7 +20,7 @@ struct Daemon {
 
 impl Daemon {
     fn add(&self, mut record: Value) -> Value {
-        // The log has ranges as numbers.
+        // The log contains ranges as numbers.
         for range in record["pins"].as_array_mut().into_iter().flatten() {
             let (first, last) = range.as_str().and_then(|range| range.split_once('-')).expect("a range");
             let number = |text: &str| text.parse::<u32>().expect("a number");

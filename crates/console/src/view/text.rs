@@ -60,8 +60,8 @@ pub(super) fn skip(text: &str, columns: usize) -> usize {
     text.len()
 }
 
-/// Splits text into lines of at most this many columns, between words where that leaves no line
-/// half empty.
+/// Splits text into lines of at most this many columns, between words unless that would leave a
+/// line half empty.
 pub(super) fn wrap(text: &str, columns: u16) -> Vec<String> {
     let text = shown(text);
     let (mut rest, mut lines) = (&*text, Vec::new());

@@ -125,7 +125,7 @@ impl Loans<'_> {
         Ok(loans)
     }
 
-    /// Ends the expired loans of a session. Returns the time until the next one expires.
+    /// Ends the expired loans of a session. Returns the time until the next loan expires.
     pub(crate) fn end_expired(&self, lender: &SessionAuthority) -> Result<Option<Duration>> {
         let now = (self.0.shared.environment.now)();
         let loans = lender.lock().log.meta().loans.clone();
@@ -184,7 +184,8 @@ impl Loans<'_> {
         Ok(None)
     }
 
-    /// Returns whether a command runs on the device through a loan, or through one made from it.
+    /// Returns whether a command is running on the device through a loan, or through a loan made
+    /// from it.
     fn is_used(&self, loan: &Loan) -> Result<bool> {
         let device = self.0.session(&self.device_of(&loan.lender))?;
         let members = self.members_under(device.name(), loan, true);

@@ -13,7 +13,7 @@ use stickpin_session::turn::{ChildState, LoanId, Verb};
 pub struct ReturnedLoans {
     /// The loans, starting with those of the most distant borrowers.
     pub loans: Vec<EndedLoan>,
-    /// What the lender may do by itself now.
+    /// What the lender may now do by itself.
     pub effective_parent: Vec<Verb>,
 }
 

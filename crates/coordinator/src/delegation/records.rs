@@ -43,8 +43,8 @@ impl Loans<'_> {
         })
     }
 
-    /// Passes a loan on to `lender`, because the borrower `from`, which had made it, returns its
-    /// scope.
+    /// Passes a loan on to `lender`, because the borrower `from`, which had made the loan, returns
+    /// its scope.
     pub(super) fn move_loan(&self, lender: &SessionAuthority, from: Option<&str>, loan: Loan) -> Result<()> {
         let now = (self.0.shared.environment.now)();
         let row = Child {

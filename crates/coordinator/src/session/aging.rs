@@ -37,8 +37,9 @@ pub(crate) fn age(state: &mut State, now: &Now) -> Result<()> {
 }
 
 /// Returns the members that have made no request for longer than the presence time of the policy
-/// and whose harness is not known to run. People stay, and so do the holder of the turn, the agent
-/// that it is reserved for, and agents that are connected, wait or run a command.
+/// and whose harness is not known to be running. People stay, and so do the holder of the turn, the
+/// agent for which it is reserved, and agents that are connected, are waiting or are running a
+/// command.
 fn absent_members(state: &State, now: &Now) -> Vec<AgentId> {
     let meta = state.log.meta();
     let is_old = |member: &&Member| {
@@ -62,10 +63,10 @@ fn absent_members(state: &State, now: &Now) -> Vec<AgentId> {
     old.into_iter().map(|member| member.agent_id.clone()).collect()
 }
 
-/// Returns whether a member has disappeared, as far as `state` knows: its harness has ended, and it
+/// Returns whether a member has disappeared, according to `state`: its harness has ended, and it
 /// has made no request for `grace_ms`. `state` may be that of another session in which the member
-/// acts. An agent whose command runs, that waits for the turn or that follows the events is
-/// present, because its client still waits for the response.
+/// acts. An agent is present while it runs a command, waits for the turn or follows the events,
+/// because its client is still waiting for the response.
 pub(crate) fn is_gone(state: &State, member: &Member, now: &Now, grace_ms: u64) -> bool {
     let agent = &member.agent_id;
     let presence = state.presence_of(member, now);

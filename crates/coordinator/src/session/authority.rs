@@ -62,7 +62,7 @@ pub(crate) struct State {
     /// The agents that wait for the turn: in a connected `turn wait`, or in a command that waits to
     /// be admitted.
     pub(super) waits: BTreeMap<AgentId, Registration>,
-    /// The commands that run on the device.
+    /// The commands that are running on the device.
     pub(super) running: Vec<Running>,
     /// When the turn became idle, on the monotonic clock.
     pub(super) idle_since: Option<u64>,
@@ -79,7 +79,7 @@ pub(crate) struct State {
     pub(super) repaired: bool,
     /// Counts the waits for the turn and for events. No two waits of one kind have the same number.
     pub(super) registrations: u64,
-    /// The readers of the feed that are connected and wait.
+    /// The readers of the feed that are connected and waiting.
     pub(super) readers: Vec<Reader>,
     /// The values that all sessions share.
     shared: Arc<Shared>,
@@ -245,7 +245,7 @@ impl SessionAuthority {
     }
 }
 
-/// The values that tell whether a change concerns readers, waiters or the guardian.
+/// The values that show whether a change concerns readers, waiters or the guardian.
 struct Version {
     seq: u64,
     turn: u64,
@@ -322,7 +322,7 @@ impl State {
         })
     }
 
-    /// Returns whether any agent waits for the turn.
+    /// Returns whether any agent is waiting for the turn.
     pub(crate) fn has_waits(&self) -> bool {
         !self.waits.is_empty()
     }

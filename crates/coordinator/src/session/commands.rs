@@ -197,9 +197,9 @@ impl SessionAuthority {
     }
 }
 
-/// Waits until no command of the selected agents is running, for at most the drain time of the
-/// policy, and then cancels those that still run. Returns the first command that was running at the
-/// beginning.
+/// Waits until no command of the selected agents is running, for at most the policy's drain time,
+/// and then cancels those that are still running. Returns the first of the commands that were
+/// running at the beginning.
 pub(crate) async fn drain(
     session: &SessionAuthority,
     of: &(dyn Fn(&AgentId) -> bool + Sync),
@@ -226,7 +226,7 @@ pub(crate) async fn drain(
 }
 
 impl State {
-    /// Returns the first command on the device that an agent selected by `of` runs.
+    /// Returns the first command that an agent selected by `of` is running on the device.
     pub(crate) fn running_of(&self, of: &dyn Fn(&AgentId) -> bool) -> Option<CommandId> {
         self.running.iter().find(|running| of(&running.agent)).map(|running| running.command)
     }

@@ -29,8 +29,8 @@ impl State {
         Ok(seq)
     }
 
-    /// Appends the record of a transition. `by` is the agent that caused it; `None` if it became
-    /// due.
+    /// Appends the record of a transition. `by` is the agent that caused the transition; `None` if
+    /// the transition became due.
     pub(super) fn commit(
         &mut self,
         by: Option<&Origin>,

@@ -52,7 +52,7 @@ pub struct Events {
     pub closed: bool,
 }
 
-/// A connected reader that waits.
+/// A connected reader that is waiting.
 #[derive(Debug, Clone)]
 pub(super) struct Reader {
     number: u64,
@@ -103,8 +103,8 @@ impl EventQuery {
     }
 
     /// Reads the feeds of several sessions, and waits for an event in any of them if the query
-    /// requests it. Reading begins after the record in `cursors`, and for other sessions as the
-    /// query specifies.
+    /// requests it. In a session that `cursors` contains, reading begins after the given record; in
+    /// any other session, as the query specifies.
     ///
     /// # Errors
     /// Returns the errors of [`Self::read`].

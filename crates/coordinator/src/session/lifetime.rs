@@ -1,4 +1,5 @@
-//! The end of a lifetime: closing a session, and a lifetime whose app could not be started.
+//! The end of a lifetime: closing a session, and revoking a lifetime whose app could not be
+//! started.
 
 use super::authority::{SessionAuthority, State};
 use super::commit::Remarks;
@@ -18,7 +19,7 @@ pub struct Closing {
     /// Whether to close the session even if another agent holds the turn or the caller is not a
     /// driver.
     pub force: bool,
-    /// Whether the caller is a member of the parent or of a child, which counts as a membership.
+    /// Whether the caller is a member of the parent or of a child, which counts as membership.
     pub(crate) for_family: bool,
 }
 
@@ -34,9 +35,9 @@ impl SessionAuthority {
     /// Ends the turn together with the session.
     ///
     /// # Errors
-    /// Returns `NOT_YOUR_TURN` when another agent holds the turn or has it reserved. In an idle
-    /// session with drivers, also returns it for an agent that is not one of them. Never returns it
-    /// for a person or with `force`. Also returns `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// Returns `NOT_YOUR_TURN` if another agent holds the turn or has it reserved, or if the
+    /// session is idle and has drivers and the agent is not one of them; never for a person or with
+    /// `force`. Also returns `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn close(&self, who: Option<&Participant>, how: Closing) -> Result<()> {
         who.map_or(Ok(()), Participant::require_unambiguous)?;
         self.change(|state, now| {
@@ -105,9 +106,10 @@ pub(crate) fn revoke_lifetime(
     })
 }
 
-/// Refuses an agent that may not close a session. The owner of the session's turn may. While no
-/// agent has the turn, so may a driver, as it could take the turn, and a member of the parent or of
-/// a child. Anyone may close a session without drivers. A person is never refused.
+/// Refuses an agent that may not close a session. The owner of the turn may close the session.
+/// While no agent has the turn, a driver may close it, because the driver could take the turn, and
+/// so may a member of the parent or of a child. Anyone may close a session without drivers. A
+/// person is never refused.
 fn require_close_right(
     session: &SessionAuthority,
     state: &State,

@@ -59,11 +59,11 @@ impl SessionAuthority {
         })
     }
 
-    /// Ends the membership of the caller, and with it a turn that a command of the caller took.
+    /// Ends the caller's membership, and with it a turn that one of the caller's commands took.
     /// Returns the number of remaining members.
     ///
     /// # Errors
-    /// Returns `MUST_RELEASE_FIRST` for the owner of a turn that it claimed, `UNKNOWN_MEMBER`,
+    /// Returns `MUST_RELEASE_FIRST` for an owner that claimed its turn, `UNKNOWN_MEMBER`,
     /// `IDENTITY_AMBIGUOUS`, and errors of the log.
     pub fn leave(&self, who: &Participant) -> Result<usize> {
         self.change_for(who, |state, now| {
@@ -206,8 +206,8 @@ impl State {
             .hint(format!("run `stickpin --session {session} turn join` first")))
     }
 
-    /// Returns the member with the given id or display name. `unknown` is the code of the error for
-    /// a name that no member has.
+    /// Returns the member with the given id or display name. `unknown` is the error code for a name
+    /// that no member has.
     pub(crate) fn find_member(&self, session: &str, name: &str, unknown: ErrorCode) -> Result<AgentId> {
         let members = &self.log.meta().members;
         if let Some(member) = members.iter().find(|member| member.agent_id.as_str() == name) {
@@ -273,7 +273,7 @@ impl State {
         }
     }
 
-    /// Records which members a new member replaces, whose turns it may take.
+    /// Records the members that a new member replaces and whose turns it may take.
     fn report_replaced(&mut self, who: &Participant, now: &Now) -> Result<()> {
         for old in who.replaces.iter().filter(|old| **old != who.agent) {
             if self.member(old).is_some() {

@@ -28,7 +28,7 @@ pub struct SessionState {
     /// Whether a command took the turn, so that the turn ends by itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub implicit: bool,
-    /// When the lease of the holder ends without renewal, in wall time.
+    /// When the holder's lease ends if it is not renewed, in wall time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_expires_at: Option<Timestamp>,
     /// The agent that may claim the turn next.
@@ -98,7 +98,7 @@ pub struct Waiter {
 #[serde(rename_all = "camelCase")]
 pub struct TakeoverState {
     /// Whether the state of the owner permits the caller to take the turn. A caller that replaced
-    /// the owner, or whose operator requests it, may take the turn in any case.
+    /// the owner, or whose operator requests the takeover, may take the turn in any case.
     pub available: bool,
     /// The reason that permits the takeover.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -32,7 +32,7 @@ pub struct Sent {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Delivery {
-    /// A recipient is connected and reads the feed.
+    /// A recipient is connected and is reading the feed.
     Live,
     /// A recipient will read the message later.
     Stored,

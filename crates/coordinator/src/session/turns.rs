@@ -122,7 +122,7 @@ impl SessionAuthority {
     }
 
     /// Takes the turn from its owner, or claims a turn that is free. Returns after the previous
-    /// owner's command has ended or was cancelled.
+    /// owner's command has ended or been cancelled.
     ///
     /// # Errors
     /// Returns `TAKEOVER_NOT_AVAILABLE`, `TURN_MISMATCH`, `REASON_REQUIRED` for an agent that gives
@@ -272,7 +272,7 @@ impl SessionAuthority {
         }
     }
 
-    /// Refuses to grant a turn, or to act in one, whose lease nothing would renew.
+    /// Refuses to grant or use a turn whose lease nothing would renew.
     pub(super) fn require_guardian(&self) -> Result<()> {
         if self.shared.renewing.load(Ordering::Relaxed) {
             return Ok(());

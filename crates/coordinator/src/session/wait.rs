@@ -62,14 +62,14 @@ impl Drop for Registered<'_> {
 
 impl SessionAuthority {
     /// Waits until the caller holds the turn or may take it, the session is closed, or the wait
-    /// times out. With `events`, also returns once there is an event for the caller. A parked wait,
-    /// or one with `no_solo` while no other driver is a member, returns only for an event or when
-    /// it times out.
+    /// times out. With `events`, also returns as soon as there is an event for the caller. A parked
+    /// wait, or one with `no_solo` while no other driver is a member, returns only for an event or
+    /// when it times out.
     ///
     /// # Errors
-    /// Returns `DUPLICATE_LISTENER` while the agent already waits, `INVALID_CURSOR` for a record
+    /// Returns `DUPLICATE_LISTENER` if the agent is already waiting, `INVALID_CURSOR` for a record
     /// beyond the end, `GUARDIAN_UNAVAILABLE`, `ROLE_OBSERVER`, `IDENTITY_AMBIGUOUS`,
-    /// `UNKNOWN_MEMBER` once the agent is removed from the session, and errors of the log.
+    /// `UNKNOWN_MEMBER` if the agent has been removed from the session, and errors of the log.
     pub async fn wait(
         &self,
         who: &Participant,
@@ -118,8 +118,8 @@ impl SessionAuthority {
         Ok(TurnReply::NotYet(state.not_yet(&now)))
     }
 
-    /// Registers a connected wait of the caller until the result is dropped. If the agent already
-    /// waits, fails with `exclusive`, and otherwise replaces the earlier registration.
+    /// Registers a connected wait of the caller until the result is dropped. If the agent is
+    /// already waiting, fails with `exclusive`, and otherwise replaces the earlier registration.
     pub(super) fn register(
         &self,
         who: &Participant,
@@ -188,8 +188,8 @@ fn take_events(
 }
 
 impl State {
-    /// Returns the events after a record that concern the agent. They count as read once the
-    /// response is delivered.
+    /// Returns the events after a record that concern the agent. These events count as read when
+    /// the response has been delivered.
     fn take_events(&mut self, agent: &AgentId, after: u64) -> Result<Events> {
         let filter = Filter { audience: Audience::Member(agent.clone()), ..Filter::default() };
         let found = self.read(&filter, after, MAX_EVENTS)?;

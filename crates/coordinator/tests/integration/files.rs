@@ -15,7 +15,7 @@ struct Watch {
     full: AtomicBool,
     /// The number of operations that changed something.
     changes: AtomicU64,
-    /// The number of changes after which all fail.
+    /// The number of changes after which all further changes fail.
     stop_after: AtomicU64,
 }
 

@@ -1,4 +1,4 @@
-//! Waiting for more than a change of the tree.
+//! Waiting for more than tree changes.
 
 use crate::error::Result;
 use async_trait::async_trait;
@@ -9,8 +9,9 @@ use tokio_util::sync::CancellationToken;
 /// reports.
 #[async_trait]
 pub trait Events: Send {
-    /// Waits until anything has happened since the last return: a change, a request, a download, a
-    /// navigation. Returns false when `timeout` elapses or `cancel` is cancelled first.
+    /// Waits until something has happened since the previous call returned: a change, a request, a
+    /// download or a navigation. Returns false when `timeout` elapses or `cancel` is cancelled
+    /// first.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the app is gone.

@@ -14,8 +14,8 @@ pub struct FileInput {
     pub input: Handle,
     /// Whether the input accepts more than one file.
     pub multiple: bool,
-    /// Advice on giving several files to an input that may accept them but cannot receive them at
-    /// once.
+    /// Advice on giving several files to an input that may accept them but cannot receive them all
+    /// at once.
     pub one_by_one: Option<String>,
     /// Whether the input accepts a folder.
     pub directory: bool,
@@ -75,9 +75,9 @@ pub trait Files: Send {
     async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>>;
 
     /// Closes the file chooser that [`Action::Choose`](crate::Action::Choose) opened, because it
-    /// gets no files.
+    /// will not be given any files.
     ///
-    /// Returns whether the chooser is closed now; `None` where none is shown.
+    /// Returns whether the chooser is now closed; `None` if no chooser is shown.
     ///
     /// # Errors
     /// Returns the errors of `perform`.

@@ -20,8 +20,8 @@ pub trait Geometry: Send {
     ///
     /// # Errors
     /// Returns the errors of `capture`. On a desktop, also returns `ELEMENT_COVERED` if the app
-    /// does not name the element there, `ELEMENT_OFFSCREEN` if the app has no visible window, and
-    /// `UNSUPPORTED` for a window that the device cannot see.
+    /// does not name the element at the point, `ELEMENT_OFFSCREEN` if the app has no visible
+    /// window, and `UNSUPPORTED` for a window that the device cannot see.
     async fn element_at(&mut self, x: f64, y: f64) -> Result<Option<Handle>>;
 
     /// Moves the pointer to a point of the viewport and lets the app react for one frame. Does
@@ -33,7 +33,7 @@ pub trait Geometry: Send {
         Ok(())
     }
 
-    /// Returns the scroll offset of the whole surface, right and down.
+    /// Returns the scroll offset of the whole surface, to the right and down.
     ///
     /// # Errors
     /// Returns the errors of `capture`.

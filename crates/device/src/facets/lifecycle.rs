@@ -20,14 +20,14 @@ pub trait Lifecycle: Send {
         Ok(())
     }
 
-    /// Returns the folders that the app was started with; `None` where they do not determine where
-    /// the app saves files.
+    /// Returns the folders that the app was started with; `None` if they do not determine where the
+    /// app saves files.
     fn app_folders(&self) -> Option<AppFolders> {
         None
     }
 
-    /// Waits until reading ahead would save the next command a capture: the app changed since it
-    /// was last read and has become quiet.
+    /// Waits until reading ahead would save the next command a capture: the app has changed since
+    /// it was last read, and has become quiet.
     ///
     /// Never returns if the device does not read ahead or has no need to. Called while no command
     /// holds the session, and dropped as soon as a command requests the session.
@@ -45,7 +45,7 @@ pub trait Lifecycle: Send {
     /// Returns how the app ended if it exited normally, for example because its last window was
     /// closed: `zenity has exited (exit status: 0)`.
     ///
-    /// `None` while the app runs, and if it crashed or was lost.
+    /// `None` while the app is running, and if it crashed or was lost.
     async fn ended(&mut self) -> Option<String> {
         None
     }
@@ -61,7 +61,7 @@ pub trait Lifecycle: Send {
         Vec::new()
     }
 
-    /// Returns what removed an element that is gone, if that is known: `the app "zenity", which has
+    /// Returns what removed an element that is gone, if known: `the app "zenity", which has
     /// closed`.
     fn gone_with(&self, _handle: Handle) -> Option<String> {
         None

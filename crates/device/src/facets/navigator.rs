@@ -10,7 +10,7 @@ use tokio_util::sync::CancellationToken;
 #[async_trait]
 pub trait Navigator: Send {
     /// Returns the address without waiting for a title, unlike `Device::page`, which may wait.
-    /// `None` means that only `Device::page` or a capture can tell.
+    /// `None` means that `Device::page` or a capture is needed to find out.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the app is gone.

@@ -15,10 +15,11 @@ pub trait Screenshots: Send {
     /// errors of `capture`.
     async fn screenshot(&mut self, request: ScreenshotRequest) -> Result<ScreenshotImage>;
 
-    /// Begins to take a picture of the viewport for a person who watches.
+    /// Starts taking a picture of the viewport for a person who is watching.
     ///
-    /// Others continue to drive the app while the picture is taken, so taking it must not disturb
-    /// an input that arrives meanwhile. By default the picture is complete when this call returns.
+    /// Others continue to drive the app while the picture is being taken, so taking it must not
+    /// disturb an input that arrives meanwhile. By default the picture is complete when this call
+    /// returns.
     ///
     /// # Errors
     /// Returns the errors of [`Screenshots::screenshot`].

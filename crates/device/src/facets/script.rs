@@ -26,8 +26,9 @@ impl ScriptValue {
 /// Evaluates expressions and CSS selectors in an app.
 #[async_trait]
 pub trait Script: Send {
-    /// Evaluates an expression in the app's own world and awaits the promise that it may return.
-    /// Returns `None` if there is no value after `timeout`, or if the document went away first.
+    /// Evaluates an expression in the app's own world and, if the expression returns a promise,
+    /// awaits it. Returns `None` if there is no value after `timeout`, or if the document went away
+    /// first.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED`, `INVALID_ARGS` with the exception that the expression threw, and the
@@ -35,7 +36,7 @@ pub trait Script: Send {
     async fn evaluate(&mut self, expression: &str, timeout: Duration) -> Result<Option<ScriptValue>>;
 
     /// Returns the handles of all elements that a CSS selector matches, for `css=` terms. If the
-    /// identity grade is `None`, they are those of the last capture.
+    /// identity grade is `None`, the handles are those of the last capture.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED` if there is no CSS, and `INVALID_ARGS` for a malformed selector.

@@ -26,7 +26,7 @@ pub struct TabEntry {
     /// The id of the tab that opened this one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub opener: Option<String>,
-    /// The dialog of this tab that waits for an answer.
+    /// The dialog of this tab that is waiting for an answer.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub dialog: Option<Dialog>,
 }
@@ -105,8 +105,8 @@ pub trait Tabs: Send {
     /// Returns the errors of `list_tabs`, and `DEVICE_NOT_FOUND` when no tab has that id.
     async fn switch_tab(&mut self, id: &str) -> Result<()>;
 
-    /// Closes a tab. If it was the active one, another tab becomes active, at the latest with
-    /// [`Tabs::ended_tabs`].
+    /// Closes a tab. If it was the active one, another tab becomes active, at the latest when
+    /// [`Tabs::ended_tabs`] is called.
     ///
     /// # Errors
     /// Returns the errors of `switch_tab`, `DIALOG_OPEN` when the page asks for confirmation,
@@ -123,7 +123,7 @@ pub trait Tabs: Send {
     /// Returns the tabs that ended since the last call. If the active tab is among them, this call
     /// makes another tab active.
     ///
-    /// Until then every call about the ended tab fails, so that no input goes to a tab that nobody
+    /// Until then, every call about the ended tab fails, so that no input goes to a tab that nobody
     /// chose.
     fn ended_tabs(&mut self) -> Vec<EndedTab> {
         Vec::new()

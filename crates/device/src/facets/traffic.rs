@@ -17,7 +17,7 @@ pub fn describe_request(method: &str, url: &str) -> String {
     format!("{method} {}", quote_url(url))
 }
 
-/// A request of the app.
+/// A network request that the app sent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct NetworkRequest {
@@ -62,7 +62,7 @@ pub struct Download {
     pub name: String,
     /// The number of bytes received.
     pub received: u64,
-    /// The total number of bytes, where known.
+    /// The total number of bytes, if known.
     pub total: Option<u64>,
     /// The state of the download.
     pub state: DownloadState,
