@@ -161,7 +161,7 @@ fn of_denial(target: &TargetId, cause: &Denial, e: &ScopeError) -> Error {
         ),
         Denial::Denied { by, rule } => (
             format!(
-                "run `stickpin session policy {by}` to list what it denies; only a person can remove a rule"
+                "run `stickpin session policy {by}` to list the session's denials; only a person can remove one"
             ),
             json!({ "target": target, "rule": rule.to_string(), "deniedBy": by }),
         ),

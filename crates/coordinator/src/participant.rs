@@ -61,7 +61,8 @@ impl Participant {
             return Ok(());
         }
         let candidates: Vec<_> = self.ambiguous.iter().map(ToString::to_string).collect();
-        let message = format!("this request may come from {}; nothing was done", candidates.join(" or "));
+        let message =
+            format!("this request could have come from {}; nothing was done", candidates.join(" or "));
         // A code links only an MCP connection.
         let hint = if self.via == Via::Mcp {
             "run `stickpin identity link` in the agent's shell, then `stickpin identity link CODE` here with the code that the shell prints; or set STICKPIN_AGENT_ID to the agent's id"

@@ -79,7 +79,7 @@ fn policy_with_changes(policy: &Policy, changes: &[(String, String)]) -> Result<
         };
         let wakes = ["leaseTtlMs", "renewMs", "claimTtlMs", "goneGraceMs"].contains(&key.as_str());
         if wakes && known.as_u64().is_some_and(|ms| ms < LEAST_MS) {
-            return Err(bad(format!("`{key}` needs at least {LEAST_MS} ms")));
+            return Err(bad(format!("`{key}` must be at least {LEAST_MS} ms")));
         }
     }
     let policy: Policy =
@@ -137,7 +137,8 @@ fn denials_with_changes(
             }
             (DenialChange::Remove, None) => {
                 let message = format!("session `{}` does not deny {rule}", meta.name);
-                let hint = format!("run `stickpin session policy {}` to list what it denies", meta.name);
+                let hint =
+                    format!("run `stickpin session policy {}` to list the session's denials", meta.name);
                 return Err(Error::invalid_args(message).hint(hint));
             }
         }

@@ -148,7 +148,7 @@ fn busy(state_dir: &StateDir) -> Error {
         START_TIMEOUT.as_secs()
     );
     Error::new(ErrorCode::DaemonStarting, message).hint(format!(
-        "the other daemon is starting, or closing its sessions: repeat the command in a moment; its log is {}",
+        "the other daemon is starting, or is closing its sessions: repeat the command in a moment; its log is {}",
         state_dir.log().display()
     ))
 }

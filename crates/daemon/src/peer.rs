@@ -294,7 +294,7 @@ impl Peer {
             Err(e) => return self.fault(id, code::INVALID_PARAMS, e).await,
         };
         if request.request_id.as_ref().is_some_and(|id| id.is_empty() || id.len() > MAX_ID) {
-            let why = invalid(format!("`requestId` needs 1 to {MAX_ID} bytes"));
+            let why = invalid(format!("`requestId` must be 1 to {MAX_ID} bytes long"));
             return self.fault(id, code::INVALID_PARAMS, why).await;
         }
         if let Some(connection) = &request.caller.evidence.connection {
@@ -444,7 +444,7 @@ impl Peer {
         match timeout(READ_TIMEOUT, out.write_all(&encode(message))).await {
             Ok(written) => written.is_ok() && !self.gone.is_cancelled(),
             Err(_) => {
-                tracing::warn!("a client does not read its responses");
+                tracing::warn!("a client is not reading its responses");
                 self.gone.cancel();
                 // The answer may be half written, so nothing can follow it.
                 let _ = out.shutdown().await;
@@ -479,7 +479,7 @@ fn invalid(why: String) -> Error {
 fn not_welcomed(verdict: Option<Verdict>) -> Error {
     let why = match verdict {
         None => "the client sent a call before `hello`",
-        Some(_) => "the versions or the state directories differ, as the response to `hello` says",
+        Some(_) => "the versions or the state directories differ, as stated in the response to `hello`",
     };
     Error::new(ErrorCode::ProtocolMismatch, why)
 }

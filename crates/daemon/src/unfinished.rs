@@ -30,7 +30,7 @@ pub(crate) fn refusal(sessions: &[String], work: &Unfinished) -> Option<Error> {
         ),
         (false, _) => (
             ErrorCode::SessionExists,
-            "run `stickpin close --all` first, or `stickpin daemon stop --force` to end them with the daemon",
+            "run `stickpin close --all` first, or `stickpin daemon stop --force` to end the sessions with the daemon",
         ),
     };
     let owned: Vec<_> =

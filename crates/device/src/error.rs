@@ -59,7 +59,7 @@ codes! {
     StaleRef = "STALE_REF", 1, stale_ref;
     /// The element is still there, but its context has changed since the client last looked.
     ContextChanged = "CONTEXT_CHANGED", 1, context_changed;
-    /// The target is not in view and cannot be brought into it.
+    /// The target is not in view and cannot be brought into view.
     ElementOffscreen = "ELEMENT_OFFSCREEN", 1, element_offscreen;
     /// Another element would receive the input.
     ElementCovered = "ELEMENT_COVERED", 1, element_covered;
@@ -103,7 +103,7 @@ codes! {
     HomeUnavailable = "HOME_UNAVAILABLE", 2, home_unavailable;
     /// The path is relative, and the client has no folder to resolve it against.
     RelativePathWithoutRoot = "RELATIVE_PATH_WITHOUT_ROOT", 2, relative_path_without_root;
-    /// A wait ended without its condition, or a deadline passed.
+    /// A wait ended before its condition was met, or a deadline passed.
     Timeout = "TIMEOUT", 3, timeout;
     /// Another agent holds the turn of the session, or the caller may not do this without it.
     NotYourTurn = "NOT_YOUR_TURN", 5, not_your_turn;
@@ -149,7 +149,7 @@ codes! {
     DeviceNotFound = "DEVICE_NOT_FOUND", 6, device_not_found;
     /// The id that the agent states is not valid.
     IdentityInvalid = "IDENTITY_INVALID", 7, identity_invalid;
-    /// The request may come from several agents.
+    /// The request could have come from any of several agents.
     IdentityAmbiguous = "IDENTITY_AMBIGUOUS", 7, identity_ambiguous;
     /// A file that decides who may connect belongs to another user, or is open to others.
     IdentityDenied = "IDENTITY_DENIED", 7, identity_denied;
@@ -159,7 +159,7 @@ codes! {
     DaemonStarting = "DAEMON_STARTING", 8, daemon_starting;
     /// Client and daemon do not speak the same protocol.
     ProtocolMismatch = "PROTOCOL_MISMATCH", 8, protocol_mismatch;
-    /// A file or another resource of the system could not be used.
+    /// A file or another system resource could not be used.
     Io = "IO", 9, io;
     /// The disk is full or nearly full, or its quota is used up.
     StorageFull = "STORAGE_FULL", 9, storage_full;

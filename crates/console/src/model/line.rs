@@ -163,7 +163,7 @@ impl Grammar<'_> {
                 .hint("leave the console with `:quit`, or use another terminal"));
         }
         let Some(found) = stickpin_cmdline::resolve_command(words, &own)? else {
-            return Err(Error::invalid_args("the line has no command")
+            return Err(Error::invalid_args("the line contains no command")
                 .hint("type `:help`, or run `stickpin help` in a shell"));
         };
         let client_command =
@@ -212,7 +212,7 @@ pub fn help() -> String {
     }
     let _ = write!(
         text,
-        "\n`:clear` empties the context for later prompts; what is in the session log stays there.\n\
+        "\n`:clear` empties the context for later prompts; the conversation stays in the session log.\n\
          `:help TOPIC` explains one of {}, or a command.\n{}",
         stickpin_cmdline::help::names(),
         PathArg::RULES

@@ -49,7 +49,7 @@ impl Conversations<'_> {
             let bytes: u64 = texts.filter_map(|text| text.text()).map(|text| text.len() as u64).sum();
             let most = state.log.meta().policy.max_text_bytes;
             if bytes > most {
-                let message = format!("the entry has {bytes} bytes; at most {most} are allowed");
+                let message = format!("the entry is {bytes} bytes long; the maximum is {most}");
                 return Err(Error::new(ErrorCode::BodyTooLarge, message)
                     .hint("write long text to a file, and name the file instead"));
             }

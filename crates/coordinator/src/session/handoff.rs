@@ -15,7 +15,7 @@ const MAX_WHOLE_HANDOFF: usize = 256 * 1024;
 pub(super) fn check_handoff(handoff: &Handoff) -> Result<()> {
     for (field, text) in [("status", &handoff.status), ("nextAction", &handoff.next_action)] {
         if text.trim().is_empty() || text.len() > MAX_HANDOFF {
-            let message = format!("`{field}` of a handoff needs 1 to {MAX_HANDOFF} bytes of text");
+            let message = format!("`{field}` in a handoff must contain 1 to {MAX_HANDOFF} bytes of text");
             return Err(Error::new(ErrorCode::InvalidHandoff, message)
                 .hint("say what was done in `--status` and what comes next in `--next-action`")
                 .details(json!({ "field": field })));
@@ -32,7 +32,7 @@ pub(super) fn check_handoff(handoff: &Handoff) -> Result<()> {
         whole += text.len();
         if text.len() > MAX_HANDOFF || whole > MAX_WHOLE_HANDOFF {
             let message = format!(
-                "a text in `{field}` of a handoff is longer than {MAX_HANDOFF} bytes, or the texts \
+                "a text in the handoff's `{field}` is longer than {MAX_HANDOFF} bytes, or the texts \
                  together are longer than {MAX_WHOLE_HANDOFF}"
             );
             return Err(Error::new(ErrorCode::InvalidHandoff, message)

@@ -251,7 +251,7 @@ impl State {
         }
         let most = self.log.meta().policy.max_text_bytes;
         if body.len() as u64 > most {
-            let message = format!("the text has {} bytes; at most {most} are allowed", body.len());
+            let message = format!("the text is {} bytes long; the maximum is {most}", body.len());
             return Err(Error::new(too_large, message)
                 .hint("write the text to a file, and give the path of the file instead"));
         }
