@@ -53,7 +53,8 @@ pub enum Mode {
 /// otherwise 0.
 ///
 /// # Errors
-/// Returns `IO` when the terminal cannot be used, and the errors of finding or starting the daemon.
+/// Returns `IO` when the terminal cannot be used, and the errors from finding or starting the
+/// daemon.
 pub async fn run(setup: Setup, mode: Mode, terminal: Terminal<'_>) -> Result<u8> {
     match mode {
         Mode::Plain => run::plain::run(setup, terminal).await,

@@ -106,7 +106,7 @@ impl Coordinator {
     /// takes over its turn from the last host.
     ///
     /// # Errors
-    /// Returns `SESSION_NOT_FOUND`, `LOG_CORRUPT`, `META_CORRUPT` and other errors of the log.
+    /// Returns `SESSION_NOT_FOUND`, `LOG_CORRUPT`, `META_CORRUPT` and other errors from the log.
     pub fn session(&self, name: &str) -> Result<Arc<SessionAuthority>> {
         if self.read_before.damage(name).is_some() {
             // Loading writes to the log, so check whether a person has repaired it by hand.
@@ -147,7 +147,7 @@ impl Coordinator {
     ///
     /// # Errors
     /// Returns `IDENTITY_AMBIGUOUS`, `SESSION_EXISTS` for a child, which acts on the device of its
-    /// lender, and errors of the log. The app must not be opened after an error.
+    /// lender, and errors from the log. The app must not be opened after an error.
     pub fn begin_lifetime(
         &self,
         name: &str,
@@ -224,7 +224,7 @@ impl Coordinator {
     /// session does not exist.
     ///
     /// # Errors
-    /// Returns errors of the log.
+    /// Returns errors from the log.
     pub async fn close(&self, name: &str) -> Result<()> {
         match self.session(name) {
             Ok(session) => self.close_for(&session, None, Closing::new(true), None).await.map(drop),
@@ -266,7 +266,7 @@ impl Coordinator {
     /// `before` is its metadata in that state. A session that did not exist before is removed.
     ///
     /// # Errors
-    /// Returns errors of the log.
+    /// Returns errors from the log.
     pub fn revoke_lifetime(
         &self,
         session: &SessionAuthority,
@@ -286,11 +286,11 @@ impl Coordinator {
         granted.map(|session| session.name().to_owned()).collect()
     }
 
-    /// Checks every record of the log of a session. If the session is in use, damage makes its log
+    /// Checks every record of a session's log. If the session is in use, damage makes its log
     /// read-only.
     ///
     /// # Errors
-    /// Returns `LOG_CORRUPT` for a record that cannot be read, and other errors of the log.
+    /// Returns `LOG_CORRUPT` for a record that cannot be read, and other errors from the log.
     pub fn verify(&self, name: &str) -> Result<Verified> {
         let verified = self.store.verify(name);
         let session = self.lock_sessions().get(name).cloned();

@@ -82,8 +82,8 @@ impl Loans<'_> {
     /// app. A member of a child acts for the child.
     ///
     /// # Errors
-    /// Returns `SCOPE_DENIED`, with the denying or lent rule if one is the cause, and errors of the
-    /// metadata of the family.
+    /// Returns `SCOPE_DENIED`, with the denying or lent rule if one is the cause, and errors from
+    /// the family's metadata.
     pub fn permit(&self, session: &SessionAuthority, who: &Participant, address: Option<&str>) -> Result<()> {
         if !has_limited_scope(session) {
             return Ok(());
@@ -143,8 +143,8 @@ impl Loans<'_> {
     /// # Errors
     /// Returns `LOAN_NOT_SUBSET`, `LOAN_CONFLICT`, `SESSION_EXISTS`, `NOT_YOUR_TURN`,
     /// `SCOPE_DENIED` for an agent that may not administer the device, `UNKNOWN_MEMBER`,
-    /// `IDENTITY_AMBIGUOUS`, `INVALID_ARGS` for an invalid or missing rule, and errors of the log.
-    /// Nothing stays lent after an error.
+    /// `IDENTITY_AMBIGUOUS`, `INVALID_ARGS` for an invalid or missing rule, and errors from the
+    /// log. Nothing stays lent after an error.
     pub async fn spawn(&self, parent: &str, child: &str, who: &Participant, spawn: Spawn) -> Result<Spawned> {
         who.require_unambiguous()?;
         if self.0.exists(child) {

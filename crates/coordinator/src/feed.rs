@@ -79,7 +79,7 @@ pub enum Audience {
 /// The groups of records that are requested.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Breadth {
-    /// Members, turns, messages, notes, delegation, starts of the daemon, and repairs of the log.
+    /// Members, turns, messages, notes, delegation, daemon starts and log repairs.
     #[default]
     People,
     /// Commands, snapshots, recordings and conversations as well.

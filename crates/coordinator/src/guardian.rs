@@ -9,7 +9,7 @@ use stickpin_device::Result;
 use stickpin_session::turn::{AgentId, deadlines, machine};
 use tokio_util::sync::CancellationToken;
 
-/// How long the metadata of a session may lag behind its log.
+/// How long a session's metadata may lag behind its log.
 const STORE_META_EVERY: Duration = Duration::from_secs(5);
 
 impl Coordinator {

@@ -1,4 +1,4 @@
-//! Coordination of a session while a host runs: who may act, and what happened.
+//! Coordination of a session while a host is running: who may act, and what happened.
 //!
 //! A [`Coordinator`] contains the sessions of a state directory. Each [`SessionAuthority`] owns the
 //! log of one session and is its only writer: members join and leave, the turn passes from one

@@ -43,11 +43,11 @@ pub enum Visibility {
     /// The caller is a member.
     #[serde(rename = "self")]
     Own,
-    /// The session was spawned by a session of the caller.
+    /// The session was spawned by one of the caller's sessions.
     Child,
-    /// The session is a peer of a session of the caller.
+    /// The session is a peer of one of the caller's sessions.
     Peer,
-    /// The session is another one in the same state directory.
+    /// The session is any other session in the same state directory.
     #[default]
     Host,
 }
@@ -159,7 +159,7 @@ impl ReadBefore {
         }
     }
 
-    /// Returns the description of the damage in the log of a session.
+    /// Returns the description of the damage in a session's log.
     pub(crate) fn damage(&self, name: &str) -> Option<String> {
         self.damage.lock().get(name).cloned()
     }

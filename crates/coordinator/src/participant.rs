@@ -23,7 +23,7 @@ pub struct Participant {
     /// Agents that the request could also have come from. If there are any, the request may only
     /// read.
     pub ambiguous: Vec<AgentId>,
-    /// Agents that this agent replaced in the same harness, whose turns it may take.
+    /// Agents that this agent replaced in the same harness and whose turns it may take.
     pub replaces: Vec<AgentId>,
     /// The front end of the request.
     pub via: Via,

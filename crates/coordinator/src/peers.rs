@@ -36,7 +36,7 @@ impl Coordinator {
     /// # Errors
     /// Returns `PEER_SELF`, `SESSION_NOT_FOUND`, `UNKNOWN_MEMBER` for an agent that is not a member
     /// of `a`, `NOT_YOUR_TURN` while another agent holds the turn of `a` or has it reserved,
-    /// `IDENTITY_AMBIGUOUS`, and errors of the logs.
+    /// `IDENTITY_AMBIGUOUS`, and errors from the logs.
     pub fn peer(&self, a: &str, b: &str, who: &Participant) -> Result<()> {
         self.set_peers(a, b, who, true)
     }

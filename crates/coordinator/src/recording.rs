@@ -60,7 +60,7 @@ impl RecordingLog {
     /// Begins a recording. `who` is `None` on a host that does not identify agents.
     ///
     /// # Errors
-    /// Returns errors of the log.
+    /// Returns errors from the log.
     pub fn start(&self, who: Option<&Participant>, start: RecordingStarted) -> Result<()> {
         self.append(who, Kind::RecordingStarted(Box::new(start)))
     }
@@ -68,7 +68,7 @@ impl RecordingLog {
     /// Begins the repair of a line of a script.
     ///
     /// # Errors
-    /// Returns errors of the log.
+    /// Returns errors from the log.
     pub fn start_repair(&self, who: Option<&Participant>, repair: RepairStarted) -> Result<()> {
         self.append(who, Kind::RepairStarted(Box::new(repair)))
     }
@@ -76,7 +76,7 @@ impl RecordingLog {
     /// Ends the recording. `written` states whether a script was made from it.
     ///
     /// # Errors
-    /// Returns errors of the log; the recording then continues.
+    /// Returns errors from the log; the recording then continues.
     pub fn end(&self, who: Option<&Participant>, written: bool) -> Result<()> {
         self.append(who, Kind::RecordingEnded(RecordingEnded { written }))
     }
@@ -85,7 +85,7 @@ impl RecordingLog {
     /// identify agents, or because the recording began with this command.
     ///
     /// # Errors
-    /// Returns errors of the log.
+    /// Returns errors from the log.
     pub fn add(&self, who: Option<&Participant>, command: NewCommand, step: RecordedStep) -> Result<()> {
         self.0.change(|state, now| {
             let origin = State::origin_of(who, now);
@@ -99,7 +99,7 @@ impl RecordingLog {
     /// writes the ends of commands that could not be written before.
     ///
     /// # Errors
-    /// Returns `LOG_CORRUPT` for a damaged line or a missing blob, and other errors of the log.
+    /// Returns `LOG_CORRUPT` for a damaged line or a missing blob, and other errors from the log.
     pub fn read(&self) -> Result<Option<Vec<RecordingEvent>>> {
         self.0.change(|state, _| {
             state.log.flush_ends().map_err(error::of_store)?;

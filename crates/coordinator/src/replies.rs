@@ -185,7 +185,7 @@ pub struct NotYet {
     /// When a reserved turn passes on if it is not claimed, in wall time.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim_expires_at: Option<Timestamp>,
-    /// The position of the caller among the waiting members; 1 gets the turn next.
+    /// The caller's position among the waiting members; 1 gets the turn next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
     /// The `seq` of the record after which the caller continues to read.
@@ -223,7 +223,7 @@ pub struct TurnSummary {
     pub reserved_for: Option<AgentId>,
 }
 
-/// The turn of a session, for the agent that opened it.
+/// A session's turn, as reported to the agent that opened the session.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CurrentTurn {

@@ -123,8 +123,8 @@ pub fn resume(coordinator: &Coordinator) -> Result<usize> {
     Ok(loaded)
 }
 
-/// Records that the host of a session ended, and its device with it. Gives the turn back to its
-/// owner, or surrenders it after a reboot. Returns whether the owner has it again.
+/// Records that a session's host ended, and its device with it. Gives the turn back to its owner,
+/// or surrenders it after a reboot. Returns whether the owner has it again.
 pub(crate) fn take_over(coordinator: &Coordinator, log: &mut SessionLog) -> Result<bool> {
     let now = (coordinator.shared.environment.now)();
     let before = log.meta().turn.clone();

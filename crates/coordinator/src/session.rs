@@ -1,5 +1,5 @@
-//! A session while a host runs: its log, the presence of its members, and the agents that wait for
-//! its turn.
+//! A session while a host is running: its log, the presence of its members, and the agents that are
+//! waiting for its turn.
 
 mod aging;
 mod authority;

@@ -17,8 +17,8 @@ const LEAST_MS: u64 = 1_000;
 /// The maximum number of denials of a session.
 const MAX_DENIALS: usize = 64;
 
-/// Refuses an agent while another one holds the turn or has it reserved. A turn whose time is up is
-/// ended first. A person is never refused.
+/// Refuses an agent while another agent holds the turn or has it reserved. A turn whose time is up
+/// is ended first. A person is never refused.
 pub(crate) fn require_turn_or_idle(
     session: &SessionAuthority,
     state: &mut State,
@@ -152,10 +152,10 @@ impl Coordinator {
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` for an unknown limit, an invalid value or an invalid rule,
-    /// `NOT_YOUR_TURN` while another agent holds the turn or has it reserved unless the caller is a
-    /// person, `STALE_LEASE` while no agent holds it unless the caller is a person or the only
-    /// driver, `UNKNOWN_MEMBER`, `SCOPE_DENIED` for an agent that removes a denial or that may not
-    /// administer the device, `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// `NOT_YOUR_TURN` while another agent holds the turn or has it reserved (unless the caller is
+    /// a person), `STALE_LEASE` while no agent holds the turn (unless the caller is a person or the
+    /// only driver), `UNKNOWN_MEMBER`, `SCOPE_DENIED` for an agent that removes a denial or that
+    /// may not administer the device, `IDENTITY_AMBIGUOUS`, and errors from the log.
     pub fn set_policy(&self, name: &str, who: &Participant, changes: &[(String, String)]) -> Result<Policy> {
         who.require_unambiguous()?;
         let session = self.session(name)?;
@@ -188,7 +188,7 @@ impl Coordinator {
     ///
     /// # Errors
     /// Returns `SCOPE_DENIED` unless the caller is a person, `SESSION_EXISTS` for a session with
-    /// intact metadata, `SESSION_NOT_FOUND` without a log, and errors of the log.
+    /// intact metadata, `SESSION_NOT_FOUND` without a log, and errors from the log.
     pub fn adopt(&self, name: &str, who: &Participant) -> Result<()> {
         require_person(who, "adopt a session")?;
         let loaded = self.lock_sessions();
@@ -208,8 +208,8 @@ impl Coordinator {
     ///
     /// # Errors
     /// Returns `SCOPE_DENIED` unless the caller is a person, `INVALID_ARGS` if that line is not the
-    /// first damaged one, `SESSION_EXISTS` while a command runs in the session, and errors of the
-    /// log.
+    /// first damaged one, `SESSION_EXISTS` while a command is running in the session, and errors
+    /// from the log.
     pub fn repair(&self, name: &str, line: u64, who: &Participant) -> Result<Repaired> {
         require_person(who, "repair a log")?;
         let loaded = self.lock_sessions();
@@ -225,8 +225,8 @@ impl Coordinator {
     /// Converts a session's log that an earlier version wrote, and keeps the original.
     ///
     /// # Errors
-    /// Returns `LOG_VERSION_UNSUPPORTED` for a version that cannot be converted, and errors of the
-    /// log.
+    /// Returns `LOG_VERSION_UNSUPPORTED` for a version that cannot be converted, and errors from
+    /// the log.
     pub fn migrate(&self, name: &str) -> Result<Migrated> {
         let loaded = self.lock_sessions();
         if loaded.contains_key(name) {

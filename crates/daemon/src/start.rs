@@ -136,7 +136,7 @@ fn network_fuse<'m>(mounts: &'m str, path: &Path) -> Option<&'m str> {
         let point = Path::new(before.split(' ').nth(4)?);
         path.starts_with(point).then_some((point.components().count(), after.split(' ').next()?))
     };
-    // A later mount at the same place hides the earlier one.
+    // A later mount at the same path hides the earlier one.
     let (_, kind) = mounts.lines().filter_map(mount).max_by_key(|(depth, _)| *depth)?;
     FUSE_NETWORK.contains(&kind).then_some(kind)
 }

@@ -109,7 +109,7 @@ pub trait Device: Send + fmt::Debug {
     /// Returns the errors of `capture`.
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>>;
 
-    /// Brings an element into view and chooses a point of it. Moves the pointer to that point if
+    /// Brings an element into view and chooses a point in it. Moves the pointer to that point if
     /// requested, lets the app react for one frame, and reports what a press at the point would hit
     /// *now*.
     ///

@@ -1,8 +1,8 @@
 //! The traits that a platform implements, and their value types.
 //!
 //! A backend implements [`Provider`] and [`Device`], and the kernel drives them. The device
-//! perceives and acts, the kernel judges: this crate knows no sessions, refs, pins, commands or
-//! callers.
+//! perceives and acts, the kernel judges: this crate has no notion of sessions, refs, pins,
+//! commands or callers.
 //!
 //! ```
 //! use stickpin_device::{Dispatched, Error, ErrorCode};

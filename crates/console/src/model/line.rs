@@ -1,4 +1,4 @@
-//! Parses a typed line: a command of stickpin, or a colon command.
+//! Parses a typed line: a stickpin command or a colon command.
 
 use crate::context::Conversation;
 use serde_json::{Map, Value};
@@ -15,7 +15,7 @@ pub const IT: &str = "it";
 /// The replacement for text that may be secret.
 pub(crate) const MASK: &str = "•••";
 
-/// A colon command: a short form of a command of stickpin, or a command of the console itself.
+/// A colon command: a short form of a stickpin command, or a command of the console itself.
 pub(crate) struct Colon {
     pub(crate) name: &'static str,
     /// The arguments, for help.

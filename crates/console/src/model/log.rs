@@ -1,4 +1,4 @@
-//! The calls and messages of a session, as rows that change while calls run.
+//! The calls and messages of a session, as rows that change while calls are running.
 
 use super::event::FeedEvent;
 use serde_json::Value;

@@ -74,7 +74,7 @@ impl Executor {
     /// Returns the prompts of the conversation, oldest first, without those with a masked secret.
     ///
     /// # Errors
-    /// Returns the errors of reading the conversation.
+    /// Returns the errors from reading the conversation.
     pub(crate) async fn prompts(&self) -> Result<Vec<String>> {
         let conversation = self.store.snapshot().await?;
         // A prompt whose secret is masked would type the mask.

@@ -138,7 +138,7 @@ impl Loans<'_> {
                 continue;
             }
             match loan.state {
-                // A task already waits for the last command of the loan.
+                // A task is already waiting for the last command that uses the loan.
                 LoanState::Reclaiming => {}
                 _ if self.is_used(&loan)? => self.end_behind(lender, loan)?,
                 _ => {

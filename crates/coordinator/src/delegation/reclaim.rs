@@ -44,7 +44,7 @@ impl Loans<'_> {
     ///
     /// # Errors
     /// Returns `SESSION_NOT_FOUND` for a session that is not a child, `UNKNOWN_MEMBER` for an agent
-    /// that is a member of neither session, `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// that is a member of neither session, `IDENTITY_AMBIGUOUS`, and errors from the log.
     pub async fn stop_child(&self, child: &str, who: &Participant) -> Result<ReturnedLoans> {
         who.require_unambiguous()?;
         let loans = self.loans_where(|loan| loan.borrower == child)?;
@@ -73,7 +73,7 @@ impl Loans<'_> {
     /// Reclaims a loan. With `cascade`, loans that were made from it end too.
     ///
     /// # Errors
-    /// Returns `LOAN_NOT_FOUND`, `UNKNOWN_MEMBER`, `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// Returns `LOAN_NOT_FOUND`, `UNKNOWN_MEMBER`, `IDENTITY_AMBIGUOUS`, and errors from the log.
     /// Reclaiming a loan that has already ended is not an error.
     pub async fn reclaim(&self, id: &str, cascade: bool, who: &Participant) -> Result<ReturnedLoans> {
         who.require_unambiguous()?;
@@ -103,7 +103,7 @@ impl Loans<'_> {
     ///
     /// # Errors
     /// Returns `UNKNOWN_MEMBER` for an agent that is not a member of `parent`,
-    /// `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// `IDENTITY_AMBIGUOUS`, and errors from the log.
     pub async fn prune(&self, parent: &str, who: &Participant) -> Result<(Vec<String>, ReturnedLoans)> {
         who.require_unambiguous()?;
         let lender = self.0.session(parent)?;

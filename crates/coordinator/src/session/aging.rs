@@ -1,4 +1,4 @@
-//! Removes outdated entries from the metadata of a session: members that disappeared long ago, and
+//! Removes outdated entries from a session's metadata: members that disappeared long ago, and
 //! children that were pruned long ago.
 
 use super::authority::State;
@@ -89,7 +89,7 @@ fn seen_at(state: &State, member: &Member, now: &Now) -> Timestamp {
     }
 }
 
-/// Stores the time of an agent's request with the next record, unless the stored one is recent.
+/// Stores the time of an agent's request with the next record, unless the stored time is recent.
 pub(super) fn note_seen(state: &mut State, agent: &AgentId, now: &Now) {
     let due = state.member(agent).is_some_and(|member| age_of(member.last_seen_at, now) >= SEEN_EVERY_MS);
     if due {

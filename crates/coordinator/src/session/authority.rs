@@ -45,7 +45,7 @@ pub(crate) struct Shared {
     pub(crate) renewing: AtomicBool,
     /// Wakes the guardian when a deadline may have moved.
     pub(crate) guardian: watch::Sender<u64>,
-    /// Notified when the metadata of a session lags behind its log.
+    /// Notified when a session's metadata lags behind its log.
     pub(crate) lagging: Notify,
     /// The agents that are connected to the host.
     pub(crate) connections: Arc<Connections>,
@@ -83,8 +83,8 @@ pub(crate) struct State {
     pub(super) readers: Vec<Reader>,
     /// The values that all sessions share.
     shared: Arc<Shared>,
-    /// The record up to which each agent has read or need not read: that of its join, or the last
-    /// one of a wait that found no event.
+    /// The record up to which each agent has read or need not read: the record of its join, or the
+    /// last record examined by a wait that found no event.
     pub(super) positions: BTreeMap<AgentId, u64>,
     /// The number of records so far that are addressed to an agent or to all.
     pub(super) addressed: u64,
@@ -182,7 +182,7 @@ impl SessionAuthority {
     /// Returns at most `limit` records with a `seq` above `after`, oldest first.
     ///
     /// # Errors
-    /// Returns `LOG_CORRUPT` and other errors of reading the log.
+    /// Returns `LOG_CORRUPT` and other errors from reading the log.
     pub fn records_after(&self, after: u64, limit: usize) -> Result<Vec<Arc<Record>>> {
         self.lock().log.records_after(after, limit, Phase::Feed).map_err(error::of_store)
     }

@@ -2,7 +2,7 @@
 //!
 //! A command that changes the app passes two gates. [`SessionAuthority::admit`] runs before the
 //! command queues for the device: it waits for an implicit turn of another agent to end, and takes
-//! an idle turn. [`SessionAuthority::begin`] runs once the command has the device: it checks that
+//! an idle turn. [`SessionAuthority::begin`] runs when the command has the device: it checks that
 //! the turn is still the one in which the command was admitted, and records the beginning in the
 //! log.
 
@@ -60,7 +60,7 @@ impl SessionAuthority {
     /// Returns `NOT_YOUR_TURN` while another agent has the turn, `TURN_MISMATCH` or `STALE_LEASE`
     /// if the caller does not hold the expected turn, `TURN_REQUIRED` if the turn must be
     /// requested, `GUARDIAN_UNAVAILABLE`, `ROLE_OBSERVER`, `IDENTITY_AMBIGUOUS`, `SESSION_CLOSED`,
-    /// `UNKNOWN_MEMBER` for an agent that was removed while it waited, and errors of the log.
+    /// `UNKNOWN_MEMBER` for an agent that was removed while it waited, and errors from the log.
     pub async fn admit(
         &self,
         who: &Participant,
@@ -95,7 +95,7 @@ impl SessionAuthority {
         }
     }
 
-    /// Takes the turn or checks it. A caller that already waits must still be a member. If the
+    /// Takes the turn or checks it. A caller that is already waiting must still be a member. If the
     /// error contains a duration, the caller may be admitted after that time.
     fn enter(
         &self,
@@ -139,7 +139,7 @@ impl SessionAuthority {
     ///
     /// # Errors
     /// Returns `STALE_LEASE` when the turn passed on while the command waited for the device,
-    /// `TURN_MISMATCH` instead if the caller named the turn, and errors of the log.
+    /// `TURN_MISMATCH` instead if the caller named the turn, and errors from the log.
     pub fn begin(
         &self,
         who: &Participant,
@@ -175,7 +175,7 @@ impl SessionAuthority {
     /// afterwards.
     ///
     /// # Errors
-    /// Returns errors of the log.
+    /// Returns errors from the log.
     pub fn end(
         &self,
         ticket: Ticket,

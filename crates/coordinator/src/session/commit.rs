@@ -17,7 +17,7 @@ pub(super) struct Remarks {
     pub(super) handoff: Option<RedactedHandoff>,
     pub(super) reason: Option<Redacted>,
     pub(super) operator_requested: bool,
-    /// Whether the member that left was removed by another one.
+    /// Whether the member that left was removed by another member.
     pub(super) kicked: bool,
 }
 

@@ -42,7 +42,7 @@ impl Conversations<'_> {
     /// Adds a completed entry and returns the `seq` of its record.
     ///
     /// # Errors
-    /// Returns `BODY_TOO_LARGE`, `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// Returns `BODY_TOO_LARGE`, `IDENTITY_AMBIGUOUS`, and errors from the log.
     pub fn add(&self, who: &Participant, entry: ContextAdded) -> Result<u64> {
         self.0.change_for(who, |state, now| {
             let texts = [&entry.body, &entry.result, &entry.cwd].into_iter().chain(&entry.target);
@@ -60,7 +60,7 @@ impl Conversations<'_> {
     /// Clears the context of a conversation. Its entries stay in the log.
     ///
     /// # Errors
-    /// Returns `IDENTITY_AMBIGUOUS` and errors of the log.
+    /// Returns `IDENTITY_AMBIGUOUS` and errors from the log.
     pub fn clear(&self, who: &Participant, context: String) -> Result<u64> {
         self.0.change_for(who, |state, now| {
             let upto_seq = state.log.meta().applied_seq;
@@ -72,7 +72,7 @@ impl Conversations<'_> {
     /// Reads a conversation after the record `after`.
     ///
     /// # Errors
-    /// Returns errors of reading the log.
+    /// Returns errors from reading the log.
     pub fn read(&self, context: &str, after: u64) -> Result<ContextPage> {
         let state = self.0.lock();
         let last = state.log.meta().applied_seq;

@@ -89,7 +89,7 @@ impl EventQuery {
     /// authorizes nothing, and does not count as activity of the reader.
     ///
     /// # Errors
-    /// Returns `INVALID_CURSOR` for a cursor beyond the end, and errors of reading the log.
+    /// Returns `INVALID_CURSOR` for a cursor beyond the end, and errors from reading the log.
     pub async fn read(
         &self,
         session: &SessionAuthority,
@@ -229,7 +229,7 @@ fn check_cursor(session: &str, after: Option<u64>, last: u64) -> Result<()> {
 }
 
 impl SessionAuthority {
-    /// Returns the confirmed read position of an agent.
+    /// Returns an agent's confirmed read position.
     fn saved_cursor(&self, state: &State, agent: &AgentId) -> Result<Option<u64>> {
         let uid = &state.log.meta().session_uid;
         self.shared.store.cursor(agent.as_str(), uid).map_err(error::of_store)
@@ -250,7 +250,7 @@ impl SessionAuthority {
         Ok(position.map_or(last, |position| position.min(last)))
     }
 
-    /// Stores the read position of an agent, now that the response was delivered.
+    /// Stores an agent's read position, now that the response has been delivered.
     pub(super) fn confirm_cursor(&self, state: &mut State, agent: &AgentId) {
         let Some(seq) = state.unconfirmed.remove(agent) else { return };
         let uid = &state.log.meta().session_uid;
@@ -300,7 +300,7 @@ impl State {
         }
     }
 
-    /// Adds the name and the summary of a command to the event of its end.
+    /// Adds the name and the summary of a command to the event for its end.
     fn name_commands(&self, events: &mut [Event], begun: &Commands) -> Result<()> {
         for event in events.iter_mut().filter(|event| event.kind == KindName::CommandEnd) {
             let Some(Value::Object(payload)) = &mut event.payload else { continue };

@@ -37,7 +37,7 @@ impl SessionAuthority {
     /// # Errors
     /// Returns `NOT_YOUR_TURN` if another agent holds the turn or has it reserved, or if the
     /// session is idle and has drivers and the agent is not one of them; never for a person or with
-    /// `force`. Also returns `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// `force`. Also returns `IDENTITY_AMBIGUOUS`, and errors from the log.
     pub fn close(&self, who: Option<&Participant>, how: Closing) -> Result<()> {
         who.map_or(Ok(()), Participant::require_unambiguous)?;
         self.change(|state, now| {

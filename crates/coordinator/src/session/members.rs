@@ -41,7 +41,7 @@ impl SessionAuthority {
     ///
     /// # Errors
     /// Returns `SESSION_CLOSED`, `MUST_RELEASE_FIRST` for an owner that would become an observer,
-    /// `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// `IDENTITY_AMBIGUOUS`, and errors from the log.
     pub fn join(&self, who: &Participant, observer: bool, display: Option<String>) -> Result<Joined> {
         self.change_for(who, |state, now| {
             let role = if observer { MemberRole::Observer } else { MemberRole::Driver };
@@ -64,7 +64,7 @@ impl SessionAuthority {
     ///
     /// # Errors
     /// Returns `MUST_RELEASE_FIRST` for an owner that claimed its turn, `UNKNOWN_MEMBER`,
-    /// `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// `IDENTITY_AMBIGUOUS`, and errors from the log.
     pub fn leave(&self, who: &Participant) -> Result<usize> {
         self.change_for(who, |state, now| {
             state.require_member(&self.name, &who.agent)?;
@@ -85,7 +85,7 @@ impl SessionAuthority {
     ///
     /// # Errors
     /// Returns `TARGET_ACTIVE` for an active member without `force`, `CANNOT_KICK_SELF`,
-    /// `UNKNOWN_MEMBER`, `AMBIGUOUS_RECIPIENT`, `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// `UNKNOWN_MEMBER`, `AMBIGUOUS_RECIPIENT`, `IDENTITY_AMBIGUOUS`, and errors from the log.
     pub fn kick(
         &self,
         who: &Participant,
@@ -155,7 +155,7 @@ pub(crate) fn admit_member(session: &SessionAuthority, agent: AgentId) -> Result
     session.change(|state, now| state.put_member(&who, MemberRole::Driver, None, now).map(drop))
 }
 
-/// The maximum number of records that are searched for the last handoff of a session.
+/// The maximum number of records that are searched for a session's last handoff.
 const HANDOFF_SPAN: u64 = 10_000;
 
 /// Takes the turn from one of these agents, which thereby leaves the session. The turn becomes

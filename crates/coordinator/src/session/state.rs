@@ -109,7 +109,7 @@ impl SessionAuthority {
     /// Returns the turn, the members and the waiters, as seen by `who`.
     ///
     /// # Errors
-    /// Returns errors of the log, which contains the handoff.
+    /// Returns errors from the log, which contains the handoff.
     pub fn state(&self, who: Option<&Participant>) -> Result<SessionState> {
         let now = self.now();
         let mut state = self.lock();

@@ -82,7 +82,7 @@ impl Talk<'_> {
     /// # Errors
     /// Returns `UNKNOWN_MEMBER` for a sender that is not a member, `UNKNOWN_RECIPIENT`,
     /// `AMBIGUOUS_RECIPIENT`, `INVALID_BODY`, `MESSAGE_TOO_LARGE`, `SESSION_CLOSED`,
-    /// `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// `IDENTITY_AMBIGUOUS`, and errors from the log.
     pub fn send(
         &self,
         who: &Participant,
@@ -120,7 +120,7 @@ impl Talk<'_> {
     /// # Errors
     /// Returns `UNKNOWN_MEMBER` for an author that is not a member, `INVALID_BODY`,
     /// `BODY_TOO_LARGE`, `INVALID_TURN_ID` for a turn that has not begun, `SESSION_CLOSED`,
-    /// `IDENTITY_AMBIGUOUS`, and errors of the log.
+    /// `IDENTITY_AMBIGUOUS`, and errors from the log.
     pub fn add_note(
         &self,
         who: &Participant,
@@ -149,7 +149,7 @@ impl Talk<'_> {
     /// all.
     ///
     /// # Errors
-    /// Returns errors of reading the log.
+    /// Returns errors from reading the log.
     pub fn notes(&self, all: bool, after: u64, limit: usize) -> Result<Vec<Note>> {
         let state = self.0.lock();
         let open = &state.log.meta().open_notes.ids;
@@ -171,8 +171,8 @@ impl Talk<'_> {
     ///
     /// # Errors
     /// Returns `NOTE_NOT_FOUND` for a note that does not exist or is already resolved,
-    /// `NOT_YOUR_TURN`, `UNKNOWN_MEMBER`, `SESSION_CLOSED`, `IDENTITY_AMBIGUOUS`, and errors of the
-    /// log.
+    /// `NOT_YOUR_TURN`, `UNKNOWN_MEMBER`, `SESSION_CLOSED`, `IDENTITY_AMBIGUOUS`, and errors from
+    /// the log.
     pub fn resolve_note(&self, who: &Participant, note_id: u64) -> Result<u64> {
         self.0.change_for(who, |state, now| {
             self.may_talk(state, who)?;

@@ -55,7 +55,7 @@ impl SessionAuthority {
     ///
     /// # Errors
     /// Returns `TURN_MISMATCH`, `STALE_LEASE`, `INVALID_HANDOFF`, `IDENTITY_AMBIGUOUS`, and errors
-    /// of the log. The details of an error about the turn or the identity contain the handoff, so
+    /// from the log. The details of an error about the turn or the identity contain the handoff, so
     /// that its text is not lost.
     pub fn release(
         &self,
@@ -127,7 +127,7 @@ impl SessionAuthority {
     /// # Errors
     /// Returns `TAKEOVER_NOT_AVAILABLE`, `TURN_MISMATCH`, `REASON_REQUIRED` for an agent that gives
     /// no reason, `ROLE_OBSERVER`, `GUARDIAN_UNAVAILABLE`, `SESSION_CLOSED`, `IDENTITY_AMBIGUOUS`,
-    /// and errors of the log.
+    /// and errors from the log.
     pub async fn take(
         &self,
         who: &Participant,
@@ -285,8 +285,8 @@ impl SessionAuthority {
             .hint("run `stickpin daemon stop --force`, then repeat the command"))
     }
 
-    /// Returns the other agent that holds the turn, and the number of the turn. An implicit turn
-    /// counts until its owner has been silent long enough for others to take it.
+    /// Returns the holder of the turn, if another agent holds it, and the number of the turn. An
+    /// implicit turn counts until its owner has been silent long enough for others to take it.
     #[must_use]
     pub fn held_by_other(&self, who: &Participant) -> Option<(AgentId, u64)> {
         let now = self.now();

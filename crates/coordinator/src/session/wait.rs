@@ -62,14 +62,14 @@ impl Drop for Registered<'_> {
 
 impl SessionAuthority {
     /// Waits until the caller holds the turn or may take it, the session is closed, or the wait
-    /// times out. With `events`, also returns as soon as there is an event for the caller. A parked
-    /// wait, or one with `no_solo` while no other driver is a member, returns only for an event or
-    /// when it times out.
+    /// times out. With `events`, also returns as soon as there is an event for the caller. A wait
+    /// that is parked, or that has `no_solo` set while no other driver is a member, returns only
+    /// for an event or when it times out.
     ///
     /// # Errors
     /// Returns `DUPLICATE_LISTENER` if the agent is already waiting, `INVALID_CURSOR` for a record
     /// beyond the end, `GUARDIAN_UNAVAILABLE`, `ROLE_OBSERVER`, `IDENTITY_AMBIGUOUS`,
-    /// `UNKNOWN_MEMBER` if the agent has been removed from the session, and errors of the log.
+    /// `UNKNOWN_MEMBER` if the agent has been removed from the session, and errors from the log.
     pub async fn wait(
         &self,
         who: &Participant,
@@ -167,7 +167,7 @@ impl SessionAuthority {
 /// Adds the events that an agent has not read yet to the reply to one of its requests.
 ///
 /// # Errors
-/// Returns errors of reading the log.
+/// Returns errors from reading the log.
 pub fn with_unread(session: &SessionAuthority, who: &Participant, mut reply: TurnReply) -> Result<WaitReply> {
     let mut cursor = session.read_position(who, None)?;
     let events = take_events(session, who, &mut cursor, &mut reply)?;
