@@ -91,7 +91,7 @@ impl Coordinator {
         self.store.names().map_err(error::of_store)
     }
 
-    /// Returns the metadata of a session, for a list. Never reads the log.
+    /// Returns a session's metadata, for a list of sessions. Never reads the log.
     ///
     /// # Errors
     /// Returns `SESSION_NOT_FOUND`, and `META_CORRUPT` for metadata that cannot be read.
@@ -146,8 +146,8 @@ impl Coordinator {
     /// session gets none.
     ///
     /// # Errors
-    /// Returns `IDENTITY_AMBIGUOUS`, `SESSION_EXISTS` for a child, which acts on the device of its
-    /// lender, and errors from the log. The app must not be opened after an error.
+    /// Returns `IDENTITY_AMBIGUOUS`, `SESSION_EXISTS` for a child, which acts on its lender's
+    /// device, and errors from the log. The app must not be opened after an error.
     pub fn begin_lifetime(
         &self,
         name: &str,
@@ -213,8 +213,8 @@ impl Coordinator {
         self.lock_sessions().contains_key(name) || self.store.meta(name).is_ok()
     }
 
-    /// Returns the limits of a session, which outlive its lifetimes; the default ones if its
-    /// metadata cannot be read.
+    /// Returns a session's limits, which outlive its lifetimes; the default limits if its metadata
+    /// cannot be read.
     #[must_use]
     pub fn policy(&self, name: &str) -> Policy {
         self.meta(name).map(|(meta, _)| meta.policy).unwrap_or_default()
@@ -233,10 +233,10 @@ impl Coordinator {
         }
     }
 
-    /// Closes a session and its turn. Ends the loans that the session made, and the loan from which
-    /// it borrows its scope, each after the last command that uses the loan. Returns these loans.
-    /// `address` is the address of the app, if it is open. Removes a session that has no record
-    /// yet.
+    /// Closes a session and ends its turn. Ends the loans that the session made, and the loan from
+    /// which it borrows its scope, each after the last command that uses the loan. Returns these
+    /// loans. `address` is the address of the app, if it is open. Removes a session that has no
+    /// record yet.
     ///
     /// # Errors
     /// Returns the errors of [`SessionAuthority::close`], and `SCOPE_DENIED` for an agent that may
@@ -261,9 +261,9 @@ impl Coordinator {
         self.loans().end_loans_of(session).await
     }
 
-    /// Revokes a lifetime whose app could not be started. Returns the session to its previous
-    /// state, except for the numbers of the lifetime and of a turn that the opener was given;
-    /// `before` is its metadata in that state. A session that did not exist before is removed.
+    /// Revokes a lifetime whose app could not be started. Restores the session's previous state,
+    /// except for the numbers of the lifetime and of a turn that the opener was given; `before` is
+    /// its metadata in that state. A session that did not exist before is removed.
     ///
     /// # Errors
     /// Returns errors from the log.
@@ -302,7 +302,7 @@ impl Coordinator {
         verified.map_err(error::of_store)
     }
 
-    /// Returns the folder of a session.
+    /// Returns a session's folder.
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` for an invalid name.

@@ -7,7 +7,7 @@ use stickpin_session::turn::scope::{Denial, ScopeError};
 use stickpin_session::turn::{Now, TargetId, TurnError, TurnPhase, TurnState};
 use stickpin_store::StoreError;
 
-/// Converts an error of the store.
+/// Converts a store error.
 pub(crate) fn of_store(e: StoreError) -> Error {
     let code = match &e {
         StoreError::Io { .. } => ErrorCode::Io,

@@ -145,7 +145,7 @@ impl Filter {
     }
 }
 
-/// Creates the event of a record.
+/// Creates the event for a record.
 fn event(session: &str, session_uid: &str, record: &Record) -> Event {
     let mut fields = match serde_json::to_value(&record.kind) {
         Ok(Value::Object(fields)) => fields,
@@ -179,7 +179,7 @@ fn event(session: &str, session_uid: &str, record: &Record) -> Event {
     }
 }
 
-/// Creates the event for the agent that a turn was passed on to because another agent left, was
+/// Creates the event for the agent to which a turn was passed on because another agent left, was
 /// removed, or did not claim the turn in time.
 fn following_assignment(session: &str, session_uid: &str, record: &Record) -> Option<Event> {
     let after = match &record.kind {

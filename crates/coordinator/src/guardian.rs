@@ -14,7 +14,7 @@ const STORE_META_EVERY: Duration = Duration::from_secs(5);
 
 impl Coordinator {
     /// Renews leases, commits due changes and keeps metadata current until `shutdown` is cancelled.
-    /// Sleeps while nothing is due, however many agents wait.
+    /// Sleeps while nothing is due, however many agents are waiting.
     pub async fn guard(&self, shutdown: CancellationToken) {
         tokio::join!(self.guard_turns(&shutdown), keep_metadata(self, &shutdown));
     }

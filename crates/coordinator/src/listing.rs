@@ -152,7 +152,7 @@ pub(crate) struct ReadBefore {
 }
 
 impl ReadBefore {
-    /// Records that the log of a session is damaged, if that is the error.
+    /// Records that a session's log is damaged, if `found` reports damage.
     pub(crate) fn note_damage(&self, name: &str, found: &StoreError) {
         if let StoreError::Corrupt { .. } = found {
             self.damage.lock().insert(name.to_owned(), found.to_string());
@@ -176,8 +176,8 @@ impl Coordinator {
     /// every session. Reads no log.
     ///
     /// # Errors
-    /// Returns `IO` when the folder of the sessions cannot be read. A problem with a single session
-    /// is reported in its entry.
+    /// Returns `IO` when the sessions folder cannot be read. A problem with a single session is
+    /// reported in its entry.
     pub fn list(&self, who: Option<&Participant>, open: &BTreeSet<String>, all: bool) -> Result<Listing> {
         let read = self.read_all(&self.names()?);
         let seen = visible(&read, who);
@@ -207,7 +207,8 @@ impl Coordinator {
         Ok(listing)
     }
 
-    /// Returns the metadata of sessions by name. Several threads read a large number of sessions.
+    /// Returns the metadata of sessions by name. If there are many sessions, several threads read
+    /// them.
     fn read_all(&self, names: &[String]) -> BTreeMap<String, Read> {
         let read = |names: &[String]| -> Vec<(String, Read)> {
             names.iter().map(|name| (name.clone(), self.cached_meta(name))).collect()
@@ -224,8 +225,8 @@ impl Coordinator {
         })
     }
 
-    /// Returns why `who` sees a session: `Host` for a session that is neither its own nor a child
-    /// or peer of one.
+    /// Returns why `who` sees a session: `Host` for any session other than the agent's own ones and
+    /// their children and peers.
     ///
     /// # Errors
     /// Returns `IO` when the folder of the sessions cannot be read.

@@ -10,7 +10,7 @@ use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_session::log::{Kind, RecordedStep, RecordingEnded, RecordingStarted, Redacted, RepairStarted};
 use stickpin_store::{CommandOutcome, Phase, SessionLog};
 
-/// The records of the recording of one session. Cheap to clone.
+/// The recording of one session, as records in its log. Cheap to clone.
 #[derive(Debug, Clone)]
 pub struct RecordingLog(Arc<SessionAuthority>);
 
@@ -38,7 +38,7 @@ pub struct RepairedLine {
     pub to: String,
     /// The line number, from 1.
     pub line: u32,
-    /// Whether the line is kept, after the steps.
+    /// Whether the line is kept after the steps.
     pub keeps_line: bool,
     /// Which execution of the line this is.
     pub pass: Option<String>,
@@ -51,7 +51,7 @@ impl RecordingLog {
         Self(session)
     }
 
-    /// Returns whether a recording is in progress, or was when its lifetime ended.
+    /// Returns whether a recording is in progress, or was in progress when its lifetime ended.
     #[must_use]
     pub fn is_in_progress(&self) -> bool {
         self.0.lock().log.meta().recording.is_some()

@@ -107,7 +107,7 @@ pub struct Guardian {
     pub pid: u32,
     /// The number of times that the host was started.
     pub epoch: u64,
-    /// Whether the guardian runs. Without it, nothing may be changed.
+    /// Whether the guardian is running. If it is not, nothing may be changed.
     pub renewing: bool,
 }
 
@@ -127,9 +127,9 @@ pub enum GrantReason {
     Implicit,
     /// The caller already held the turn.
     AlreadyOwner,
-    /// The lease of the owner had expired.
+    /// The owner's lease had expired.
     OwnerTimeout,
-    /// The harness of the owner had ended.
+    /// The owner's harness had ended.
     OwnerGone,
     /// The owner was silent while the caller waited.
     OwnerIdle,

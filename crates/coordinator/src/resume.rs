@@ -12,7 +12,7 @@ use stickpin_session::turn::{AgentId, TurnPhase, deadlines};
 use stickpin_store::{Amendment, Origin, SessionLog};
 use tokio::task::JoinSet;
 
-/// The maximum number of sessions that are loaded without a deadline. Nobody waits for an implicit
+/// The maximum number of sessions without a deadline that are loaded. Nobody waits for an implicit
 /// turn after a restart, and each loaded session keeps a file open.
 const MAX_INTERRUPTED: usize = 64;
 
@@ -76,8 +76,8 @@ pub async fn drain_all(coordinator: &Coordinator) {
     drains.join_all().await;
 }
 
-/// Writes the deadlines of all leases, as they are now, for the next host. A session whose metadata
-/// cannot be written keeps the deadline that was stored last.
+/// Writes the current deadlines of all leases, for the next host. A session whose metadata cannot
+/// be written keeps the deadline that was stored last.
 pub fn store_deadlines(coordinator: &Coordinator) {
     for session in coordinator.in_use() {
         let mut state = session.lock();
@@ -99,7 +99,7 @@ pub fn store_deadlines(coordinator: &Coordinator) {
 /// A session that cannot be loaded is reported to whoever uses it.
 ///
 /// # Errors
-/// Returns `IO` when the folder of the sessions cannot be read.
+/// Returns `IO` when the sessions folder cannot be read.
 pub fn resume(coordinator: &Coordinator) -> Result<usize> {
     // Read the metadata one by one, so that the other cores are free for the first requests.
     let known = |name: String| {

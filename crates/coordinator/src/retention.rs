@@ -77,7 +77,7 @@ fn unused_ms(coordinator: &Coordinator, meta: &SessionMeta) -> u64 {
     let unused = now.wall.millis().saturating_sub(last.millis());
     let session = coordinator.lock_sessions().get(&meta.name).cloned();
     let Some(session) = session else { return unused };
-    // Requests that change nothing are only in memory.
+    // Requests that change nothing are recorded only in memory.
     let state = session.lock();
     let presence = state.presence(&now);
     let busy = state.has_waits() || presence.values().any(|p| p.in_flight || p.waiting);

@@ -100,8 +100,8 @@ impl Loans<'_> {
         Ok(())
     }
 
-    /// Ends the loans that a closed session had made or received, each after the last command of
-    /// its borrower, and closes the sessions that borrowed from it. Returns the ended loans.
+    /// Ends the loans that a closed session had made or received, each after its borrower's last
+    /// command, and closes the sessions that borrowed from the closed one. Returns the ended loans.
     pub(crate) async fn end_loans_of(&self, session: &SessionAuthority) -> Result<Vec<LoanId>> {
         let meta = session.meta();
         let mut loans = Vec::new();

@@ -9,7 +9,7 @@ use stickpin_session::log::{
 };
 use stickpin_session::turn::{Child, ChildState, Loan, Now, ReclaimedLoan};
 
-/// Appends records, which may name the `seq` of the first one.
+/// Appends records, which may refer to the `seq` of the first one.
 pub(super) fn record(
     session: &SessionAuthority,
     who: Option<&Participant>,

@@ -36,8 +36,8 @@ pub(crate) fn age(state: &mut State, now: &Now) -> Result<()> {
     Ok(())
 }
 
-/// Returns the members that have made no request for longer than the presence time of the policy
-/// and whose harness is not known to be running. People stay, and so do the holder of the turn, the
+/// Returns the members that have made no request for longer than the policy's presence time and
+/// whose harness is not known to be running. People stay, and so do the holder of the turn, the
 /// agent for which it is reserved, and agents that are connected, are waiting or are running a
 /// command.
 fn absent_members(state: &State, now: &Now) -> Vec<AgentId> {

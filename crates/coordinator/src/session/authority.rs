@@ -41,7 +41,7 @@ pub(crate) struct Shared {
     pub(crate) environment: Environment,
     /// The number of times that a host was started in this state directory.
     pub(crate) epoch: u64,
-    /// Whether the guardian runs.
+    /// Whether the guardian is running.
     pub(crate) renewing: AtomicBool,
     /// Wakes the guardian when a deadline may have moved.
     pub(crate) guardian: watch::Sender<u64>,
@@ -59,8 +59,8 @@ pub(crate) struct State {
     pub(crate) log: SessionLog,
     /// When and how each agent was last seen.
     pub(super) seen: BTreeMap<AgentId, Seen>,
-    /// The agents that wait for the turn: in a connected `turn wait`, or in a command that waits to
-    /// be admitted.
+    /// The agents that are waiting for the turn: in a connected `turn wait`, or in a command that
+    /// waits to be admitted.
     pub(super) waits: BTreeMap<AgentId, Registration>,
     /// The commands that are running on the device.
     pub(super) running: Vec<Running>,
@@ -226,8 +226,8 @@ impl SessionAuthority {
         result
     }
 
-    /// Runs a change for an agent, whose request counts as its activity. Refuses a request that may
-    /// come from another agent.
+    /// Runs a change for an agent, whose request counts as its activity. Refuses a request that
+    /// could have come from another agent.
     pub(crate) fn change_for<T>(
         &self,
         who: &Participant,

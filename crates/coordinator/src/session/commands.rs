@@ -39,8 +39,8 @@ pub struct Ticket {
 }
 
 impl Ticket {
-    /// Adds what the command contributed to the recording of its session, for the record of its
-    /// end.
+    /// Adds the step that the command contributed to its session's recording. The record of the
+    /// command's end will contain the step.
     pub fn record(&mut self, step: RecordedStep) {
         self.recorded = Some(step);
     }

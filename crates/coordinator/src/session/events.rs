@@ -262,7 +262,8 @@ impl SessionAuthority {
 }
 
 impl State {
-    /// Reads events after a record until there are `limit`. The last record may add one more.
+    /// Reads events after a record until `limit` events are found. The last record may add one
+    /// more.
     pub(super) fn read(&self, filter: &Filter, after: u64, limit: usize) -> Result<Events> {
         let meta = self.log.meta();
         let mut begun = Commands::default();

@@ -24,7 +24,7 @@ pub struct Closing {
 }
 
 impl Closing {
-    /// Returns the options for closing a session; with `force`, it is closed in any case.
+    /// Returns the options for closing a session; with `force`, the session is closed in any case.
     #[must_use]
     pub fn new(force: bool) -> Self {
         Self { force, for_family: false }
@@ -67,9 +67,9 @@ pub(crate) fn require_right_to_close(
     })
 }
 
-/// Returns a session to its state before a lifetime whose app could not be started, except for the
-/// numbers of the lifetime and of a turn that the opener was given. `before` is the metadata at
-/// that time.
+/// Restores the state that a session had before a lifetime whose app could not be started, except
+/// for the numbers of the lifetime and of a turn that the opener was given. `before` is its
+/// metadata in that state.
 pub(crate) fn revoke_lifetime(
     session: &SessionAuthority,
     before: &SessionMeta,
@@ -123,7 +123,7 @@ fn require_close_right(
         return Ok(());
     }
     let holder = turn.owner.as_ref().or(turn.reserved_for.as_ref());
-    // A command that meets an implicit turn whose owner is idle would take the turn.
+    // A command that encounters an implicit turn whose owner is idle would take the turn.
     let holder = holder.filter(|_| !state.implicit_owner_rests(now));
     if let Some(holder) = holder.filter(|holder| **holder != who.agent) {
         let e = TurnError::TurnHeld { owner: holder.clone(), turn_id: turn.turn_id };

@@ -136,8 +136,8 @@ impl SessionAuthority {
             let fence = Fence { agent: who.agent.clone(), turn_id: None, lease_id: None };
             let lease_id = self.shared.environment.lease_id();
             let entered = state.judge(now, |s| machine::enter(s, &fence, lease_id));
-            // Otherwise, another agent has the turn, it must be requested, or the opener is an
-            // observer. The opener acts later.
+            // Otherwise, another agent has the turn, the turn must be requested, or the opener is
+            // an observer. The opener acts later.
             if let Ok(Some(transition)) = entered {
                 state.commit(Some(&State::origin(who, now)), transition, Remarks::default(), now)?;
             }

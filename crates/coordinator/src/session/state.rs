@@ -41,7 +41,7 @@ pub struct SessionState {
     pub guardian: Guardian,
     /// The members in the order in which they joined.
     pub members: Vec<MemberState>,
-    /// The members that wait for the turn.
+    /// The members that are waiting for the turn.
     pub waiters: Vec<Waiter>,
     /// The handoff that the current or next owner has not acted on yet.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -83,7 +83,7 @@ pub struct MemberState {
     pub you: bool,
 }
 
-/// A member that waits for the turn.
+/// A member that is waiting for the turn.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Waiter {
@@ -97,8 +97,8 @@ pub struct Waiter {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TakeoverState {
-    /// Whether the state of the owner permits the caller to take the turn. A caller that replaced
-    /// the owner, or whose operator requests the takeover, may take the turn in any case.
+    /// Whether the owner's state permits the caller to take the turn. A caller that replaced the
+    /// owner, or whose operator requests the takeover, may take the turn in any case.
     pub available: bool,
     /// The reason that permits the takeover.
     #[serde(default, skip_serializing_if = "Option::is_none")]
