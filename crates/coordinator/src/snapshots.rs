@@ -1,5 +1,5 @@
-//! Stored trees in the log. A thread writes them after the commands that captured them, so that a
-//! command only queues its tree.
+//! Stored trees in the log. A thread writes them later, so that the command that captured a tree
+//! only queues it.
 
 use crate::error;
 use crate::participant::Participant;
@@ -76,8 +76,8 @@ impl StoredTree {
     }
 }
 
-/// Reads a tree that the log of a session refers to; `None` if it was removed to limit the size of
-/// the log. Holds the lock of the session only to find the file.
+/// Reads a tree that the log of a session refers to; `None` if the tree was removed to limit the
+/// size of the log. Holds the session's lock only to find the file.
 ///
 /// # Errors
 /// Returns `LOG_CORRUPT` for a damaged tree, and `IO`.

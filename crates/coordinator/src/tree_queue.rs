@@ -8,11 +8,11 @@ use std::sync::Arc;
 use stickpin_session::log::{BlobId, BlobRef};
 use stickpin_store::{Blobs, Result};
 
-/// The maximum number of waiting trees. Above it, the oldest one is omitted.
+/// The maximum number of waiting trees. If there are more, the oldest one is omitted.
 const MAX_QUEUED: usize = 8;
 
-/// The maximum size of the trees that one session keeps, in bytes. Above it, the oldest ones are
-/// removed; their records stay.
+/// The maximum size of the trees that one session keeps, in bytes. If they are larger, the oldest
+/// ones are removed; their records stay.
 const SESSION_BYTES: u64 = 32 << 20;
 
 /// The number of entries at which the list of trees is rewritten, if at least half of them refer to
@@ -108,7 +108,7 @@ impl SnapshotQueue {
 pub(crate) struct KeptTrees {
     blobs: VecDeque<BlobRef>,
     bytes: u64,
-    /// The number of entries of the list on disk.
+    /// The number of entries in the list on disk.
     listed: usize,
 }
 
@@ -117,7 +117,7 @@ impl KeptTrees {
     pub(crate) fn of(blobs: &Blobs) -> Self {
         let blobs = VecDeque::from(blobs.trees());
         let bytes = blobs.iter().map(|tree| tree.bytes).sum();
-        // The list may have more entries, so it is rewritten soon.
+        // The list may contain more entries, so it is rewritten soon.
         Self { listed: blobs.len().max(MAX_LISTED), blobs, bytes }
     }
 

@@ -36,9 +36,9 @@ pub(crate) fn require_turn_or_idle(
     }
 }
 
-/// Refuses an agent that may not set the limits of a session. The owner of the turn may set them.
-/// While no agent has the turn and it is not reserved for another agent, so may the only driver,
-/// whose implicit turn ended by itself. A person is never refused.
+/// Refuses an agent that may not set a session's limits. The owner of the turn may set them. While
+/// no agent has the turn and it is not reserved for another agent, so may the only driver, whose
+/// implicit turn ended by itself. A person is never refused.
 fn require_policy_right(
     session: &SessionAuthority,
     state: &mut State,
@@ -147,8 +147,8 @@ fn denials_with_changes(
 }
 
 impl Coordinator {
-    /// Changes the limits of a session, given as names and values. `deny+` adds a rule to what the
-    /// session must not do, and `deny-` removes one, which only a person may do.
+    /// Changes a session's limits, which are given as names and values. `deny+` adds a rule to what
+    /// the session must not do, and `deny-` removes one, which only a person may do.
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` for an unknown limit, an invalid value or an invalid rule,
@@ -183,12 +183,12 @@ impl Coordinator {
         Ok(policy)
     }
 
-    /// Rebuilds removed or damaged metadata of a session: from its log, with an idle turn, or from
+    /// Rebuilds a session's removed or damaged metadata: from its log, with an idle turn, or from
     /// memory if the session is in use.
     ///
     /// # Errors
     /// Returns `SCOPE_DENIED` unless the caller is a person, `SESSION_EXISTS` for a session with
-    /// intact metadata, `SESSION_NOT_FOUND` without a log, and errors from the log.
+    /// intact metadata, `SESSION_NOT_FOUND` for a session without a log, and errors from the log.
     pub fn adopt(&self, name: &str, who: &Participant) -> Result<()> {
         require_person(who, "adopt a session")?;
         let loaded = self.lock_sessions();

@@ -25,8 +25,8 @@ struct HostId {
     host_id: String,
 }
 
-/// The agents that called this daemon or an earlier one of the state directory, without those that
-/// ended long ago.
+/// The agents that called this daemon or an earlier daemon of the state directory, except those
+/// that ended long ago.
 #[derive(Debug)]
 pub struct Agents {
     place: Place,
@@ -180,7 +180,7 @@ pub(crate) fn boot_id() -> String {
     std::fs::read_to_string("/proc/sys/kernel/random/boot_id").unwrap_or_default().trim().to_owned()
 }
 
-/// Returns the name of a user, or the number if no name is known.
+/// Returns a user's name, or the user's number if the name is not known.
 fn user_name(uid: u32) -> String {
     let users = std::fs::read_to_string("/etc/passwd").unwrap_or_default();
     let name = users.lines().find_map(|line| {

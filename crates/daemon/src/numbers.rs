@@ -1,4 +1,4 @@
-//! Ref numbers of a session name, reserved on disk before they are used.
+//! Ref numbers for a session name, reserved on disk before they are used.
 //!
 //! No number of a name is issued twice, unless the name was closed and then unused for a day, in
 //! which case its numbering starts at 1 again. A clean close returns the unused numbers; a crash
@@ -25,13 +25,14 @@ pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 
 /// The ref numbers of all session names in a state directory.
 ///
-/// Numbers that a clean close returns are first kept in memory: a name often opens again soon, and
-/// the rest of its block is already reserved on disk. [`DiskNumbers::flush`] writes them to disk.
+/// Numbers that a clean close returns are first kept in memory: a name is often opened again soon,
+/// and the rest of its block is already reserved on disk. [`DiskNumbers::flush`] writes them to
+/// disk.
 pub struct DiskNumbers {
     dir: PathBuf,
     clock: Clock,
     /// Returned numbers that are not yet on disk, by file. The lock is held while a file is read
-    /// and written, so that a sweep cannot remove the file of a name that opens at the same time.
+    /// and written, so that a sweep cannot remove the file of a name that is being opened.
     returned: Mutex<HashMap<PathBuf, Returned>>,
 }
 
@@ -52,7 +53,7 @@ struct NameNumbers {
     end: Option<u32>,
 }
 
-/// The content of the file of a session name.
+/// The content of a session name's file.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Reserved {
@@ -72,8 +73,8 @@ impl fmt::Debug for DiskNumbers {
 }
 
 impl DiskNumbers {
-    /// Creates the source of the numbers of a state directory. Reads and writes nothing until the
-    /// first number is needed.
+    /// Creates the number source for a state directory. Reads and writes nothing until the first
+    /// number is needed.
     #[must_use]
     pub fn new(state_dir: &Path, clock: Clock) -> Arc<Self> {
         Arc::new(Self { dir: state_dir.join("numbers"), clock, returned: Mutex::default() })
@@ -100,7 +101,7 @@ impl DiskNumbers {
         }
     }
 
-    /// Removes the files of names that would start at 1 again, and returns how many. Each run of a
+    /// Removes the files of names that would start at 1 again, and returns the count. Each run of a
     /// suite uses its own session names, which are not used again.
     pub(crate) fn remove_forgotten(&self) -> usize {
         // Without a folder, no number was ever issued.

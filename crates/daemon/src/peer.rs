@@ -127,7 +127,7 @@ impl Peer {
     /// Reads messages until the client stops sending.
     ///
     /// # Errors
-    /// Returns the reason why reading stopped before that.
+    /// Returns the reason if reading stopped before that.
     async fn read(self: &Arc<Self>, mut read: OwnedReadHalf) -> Result<End, String> {
         let mut frames = Frames::default();
         let mut buf = vec![0; 32 << 10];
@@ -462,8 +462,8 @@ fn params_of<P: DeserializeOwned>(params: Params) -> Result<P, Error> {
         .map_err(|e| invalid(format!("the parameters do not match the method: {e}")))
 }
 
-/// Returns whether a repeated request gets this response. A cancelled request without effect runs
-/// again.
+/// Returns whether a repeated request gets this response. A cancelled request that had no effect
+/// runs again.
 fn is_conclusive(response: &Response, cancelled: bool) -> bool {
     let has_effect = match &response.error {
         Some(e) => e.dispatched != Dispatched::No,

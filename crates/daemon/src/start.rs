@@ -1,5 +1,5 @@
-//! What a host checks and writes in its state directory before any client can connect: the file
-//! system, the layout of the directory, and the number of the start.
+//! Prepares the state directory before any client can connect: checks its file system and its
+//! layout, and counts the start of the host.
 
 use crate::{agents, files};
 use rustix::fs::statfs;

@@ -1,5 +1,5 @@
-//! Threads that serve connections. The first one also accepts them. Another one starts when a
-//! connection arrives and every thread is busy, up to the number of cores.
+//! Threads that serve connections. The first one also accepts them. Another thread is started when
+//! a connection arrives and every thread is busy, up to the number of cores.
 //!
 //! A connection and its calls stay on one thread. A single client therefore uses a daemon with one
 //! thread, and clients that work at the same time use several cores.
@@ -13,7 +13,7 @@ use tokio::net::UnixStream;
 use tokio::runtime::Handle;
 use tokio::sync::oneshot;
 
-/// The time limit for the work of a thread to end when the daemon shuts down.
+/// The time limit for a thread's work to end when the daemon shuts down.
 const END_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The threads that serve connections.

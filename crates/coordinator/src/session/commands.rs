@@ -1,10 +1,9 @@
 //! Commands: who may run one, and its beginning and end in the log.
 //!
 //! A command that changes the app passes two gates. [`SessionAuthority::admit`] runs before the
-//! command queues for the device: it waits for an implicit turn of another agent to end, and takes
-//! an idle turn. [`SessionAuthority::begin`] runs when the command has the device: it checks that
-//! the turn is still the one in which the command was admitted, and records the beginning in the
-//! log.
+//! command queues for the device: it waits for another agent's implicit turn to end, and takes an
+//! idle turn. [`SessionAuthority::begin`] runs when the command has the device: it checks that the
+//! turn is still the one in which the command was admitted, and records the beginning in the log.
 
 use super::authority::{Running, SessionAuthority, State};
 use super::commit::Remarks;
@@ -20,7 +19,7 @@ use tokio_util::sync::CancellationToken;
 
 pub use stickpin_store::NewCommand;
 
-/// The right of a command to run, bound to the turn in which it was admitted.
+/// A command's right to run, bound to the turn in which it was admitted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Admission {
     turn: u64,
@@ -53,8 +52,8 @@ impl Ticket {
 }
 
 impl SessionAuthority {
-    /// Admits a command that changes the app. Waits at most `patience` for an implicit turn of
-    /// another agent to end. With `expected_turn`, the command is admitted in that turn only.
+    /// Admits a command that changes the app. Waits at most `patience` for another agent's implicit
+    /// turn to end. If `expected_turn` is set, the command is admitted only in that turn.
     ///
     /// # Errors
     /// Returns `NOT_YOUR_TURN` while another agent has the turn, `TURN_MISMATCH` or `STALE_LEASE`
@@ -138,8 +137,8 @@ impl SessionAuthority {
     /// returns. `admission` is required for a command that changes the app.
     ///
     /// # Errors
-    /// Returns `STALE_LEASE` when the turn passed on while the command waited for the device,
-    /// `TURN_MISMATCH` instead if the caller named the turn, and errors from the log.
+    /// Returns `STALE_LEASE`, or `TURN_MISMATCH` if the caller named the turn, when the turn passed
+    /// on while the command was waiting for the device. Also returns errors from the log.
     pub fn begin(
         &self,
         who: &Participant,
@@ -197,9 +196,9 @@ impl SessionAuthority {
     }
 }
 
-/// Waits until no command of the selected agents is running, for at most the policy's drain time,
-/// and then cancels those that are still running. Returns the first of the commands that were
-/// running at the beginning.
+/// Waits up to the policy's drain time until no command of the selected agents is running, and then
+/// cancels those that are still running. Returns the first of the commands that were running at the
+/// beginning.
 pub(crate) async fn drain(
     session: &SessionAuthority,
     of: &(dyn Fn(&AgentId) -> bool + Sync),
@@ -243,8 +242,8 @@ impl State {
         })
     }
 
-    /// Returns the time after which an implicit turn of another agent may be over; `None` for a
-    /// turn that does not end by itself.
+    /// Returns the time after which another agent's implicit turn may be over; `None` for a turn
+    /// that does not end by itself.
     fn implicit_rest(&self, now: &Now) -> Option<Duration> {
         let meta = self.log.meta();
         let owner = meta.turn.owner.as_ref().filter(|_| meta.turn.implicit)?;

@@ -57,8 +57,8 @@ impl State {
         Ok(seq)
     }
 
-    /// Records once that the lease of a claimed turn ended without renewal. The owner keeps the
-    /// turn until another member takes it.
+    /// Records once that the lease of a claimed turn ended without being renewed. The owner keeps
+    /// the turn until another member takes it.
     pub(crate) fn report_stale_lease(&mut self, now: &Now) -> Result<()> {
         if self.judge(now, stickpin_session::turn::label) != Label::OwnerStale {
             return Ok(());

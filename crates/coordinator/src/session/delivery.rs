@@ -6,9 +6,9 @@ use stickpin_session::turn::{AgentId, TurnState, deadlines};
 use stickpin_store::Amendment;
 
 impl SessionAuthority {
-    /// Records that the responses to an agent were delivered: stores its read position, and marks a
-    /// grant as delivered. The delivery of a grant is stored at once, so that the next host does
-    /// not reserve the turn again. Returns whether there was such a grant.
+    /// Records that the responses to an agent were delivered: stores the agent's read position, and
+    /// marks a grant as delivered. The delivery of a grant is stored at once, so that the next host
+    /// does not reserve the turn again. Returns whether there was such a grant.
     pub fn confirm_delivery(&self, agent: &AgentId) -> bool {
         let mut state = self.lock();
         self.confirm_cursor(&mut state, agent);

@@ -40,10 +40,10 @@ pub struct WaitReply {
     pub events: Vec<Event>,
 }
 
-/// The maximum number of events in a reply. The rest follows with the next wait.
+/// The maximum number of events in a reply. The next wait returns the rest.
 const MAX_EVENTS: usize = 500;
 
-/// Ends a registration when the wait ends, including by a panic or when its client disappears.
+/// Ends a registration when the wait ends, even if a panic or the loss of its client ends the wait.
 #[derive(Debug)]
 #[must_use = "a registration ends with it"]
 pub(super) struct Registered<'s> {
