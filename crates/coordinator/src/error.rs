@@ -115,7 +115,7 @@ pub(crate) fn of_turn(session: &str, turn: &TurnState, now: &Now, e: TurnError) 
         ),
         TurnError::NotADriver { agent } => (
             ErrorCode::RoleObserver,
-            format!("an agent becomes a driver with `stickpin --session {session} turn join`"),
+            format!("an agent can become a driver with `stickpin --session {session} turn join`"),
             json!({ "agent": agent }),
         ),
         TurnError::MustReleaseFirst { .. } => (

@@ -40,7 +40,7 @@ impl StoredTree {
         let of = Arc::clone(session);
         session.shared.snapshots.push(Box::new(move |trees| {
             if let Err(e) = self.write(&of, &origin, lifetime, trees) {
-                tracing::debug!(session = of.name(), "a stored tree is not in the log: {e}");
+                tracing::debug!(session = of.name(), "a stored tree could not be added to the log: {e}");
             }
         }));
     }

@@ -88,7 +88,7 @@ impl SnapshotQueue {
                 }
             };
             if let Err(e) = std::thread::Builder::new().name("log-trees".into()).spawn(work) {
-                tracing::warn!("stored trees are not in the session log: {e}");
+                tracing::warn!("stored trees cannot be added to the session log: {e}");
                 return;
             }
             jobs.started = true;
@@ -98,7 +98,7 @@ impl SnapshotQueue {
         drop(jobs);
         self.waiting.changed.notify_one();
         if left_out.is_some() {
-            tracing::debug!("a stored tree is left out of the session log: {MAX_QUEUED} others wait");
+            tracing::debug!("a stored tree is left out of the session log: {MAX_QUEUED} others are waiting");
         }
     }
 }

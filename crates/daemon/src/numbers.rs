@@ -149,7 +149,7 @@ fn read(path: &Path) -> Result<Option<Reserved>> {
         Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).map_err(|e| {
             // Starting at 1 could issue a number twice.
             io_error("read the ref numbers in", path, &e.into())
-                .hint(format!("remove {} if no old ref is still in use", path.display()))
+                .hint(format!("remove {} if no old refs are still in use", path.display()))
         })?)),
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
         Err(e) => Err(io_error("read", path, &e)),

@@ -151,13 +151,13 @@ fn check_layout(file: &Path) -> Result<()> {
     let found = serde_json::from_slice::<Layout>(&json).map(|found| found.layout);
     let found = match found {
         Ok(LAYOUT) => return Ok(()),
-        Ok(layout) => format!("names the layout {layout}"),
+        Ok(layout) => format!("names layout {layout}"),
         Err(e) => format!("names no layout ({e})"),
     };
     let message =
         format!("`{}` {found}, but this version of stickpin supports layout {LAYOUT}", file.display());
     Err(Error::new(ErrorCode::LogVersionUnsupported, message).hint(
-        "use the version of stickpin that wrote it, or another folder: `--state-dir DIR` or STICKPIN_STATE_DIR",
+        "use the version of stickpin that wrote the file, or choose another folder with `--state-dir DIR` or STICKPIN_STATE_DIR",
     ))
 }
 

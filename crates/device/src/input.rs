@@ -135,7 +135,7 @@ impl HitResult {
             Self::PopupGrab { what, .. } => Error::element_covered(format!("{} is open and would receive the input instead of {words}", escape(what, MAX_DESCRIPTION)),
             )
             // --force would only close the popup, wherever the input is sent.
-            .hint("close it with `stickpin key Escape`, or use `--timeout MS` to wait until it is gone"),
+            .hint("close the popup or dialog with `stickpin key Escape`, or use `--timeout MS` to wait until it is gone"),
             Self::OffScreen => Error::element_offscreen(format!("{words} is not in view and cannot be scrolled into view"),
             )
             .hint("run `stickpin scroll down --in @REF` to scroll its container, or open the app with a larger viewport: `--viewport 1280x1600`"),

@@ -53,7 +53,7 @@ pub fn outside_roots_error(path: &Path, roots: &[PathBuf]) -> Error {
         ),
         false => (
             format!("{path} is outside the folders of this client ({})", folders.join(", ")),
-            "use a path in a folder of this client, or ask a person to add a folder with `stickpin mcp --allow-path DIR`",
+            "use a path in one of these folders, or ask a person to add a folder with `stickpin mcp --allow-path DIR`",
         ),
     };
     Error::policy_denied(message).hint(hint)

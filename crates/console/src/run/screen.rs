@@ -31,7 +31,7 @@ async fn show(executor: &Arc<Executor>, theme: Theme, history: Vec<String>) -> R
     let listen = |kind| signal(kind).map_err(|e| Error::io(format!("cannot wait for signals: {e}")));
     let (mut terminations, mut hangups) = (listen(SignalKind::terminate())?, listen(SignalKind::hangup())?);
     let mut screen = Screen::open()?;
-    let size = screen.terminal.size().map_err(|e| terminal_error("get the size of the terminal", &e))?;
+    let size = screen.terminal.size().map_err(|e| terminal_error("get the terminal size", &e))?;
     let mut app = App::new(
         executor.session().to_owned(),
         history,

@@ -17,7 +17,7 @@ pub(super) fn check_handoff(handoff: &Handoff) -> Result<()> {
         if text.trim().is_empty() || text.len() > MAX_HANDOFF {
             let message = format!("`{field}` in a handoff must contain 1 to {MAX_HANDOFF} bytes of text");
             return Err(Error::new(ErrorCode::InvalidHandoff, message)
-                .hint("say what was done in `--status` and what comes next in `--next-action`")
+                .hint("use `--status` to state what was done, and `--next-action` to state what comes next")
                 .details(json!({ "field": field })));
         }
     }

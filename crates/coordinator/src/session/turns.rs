@@ -278,7 +278,7 @@ impl SessionAuthority {
             return Ok(());
         }
         let message = format!(
-            "nobody can act in session `{}`: the task that renews the lease of its turn is not running",
+            "nobody can act in session `{}`: the task that renews the turn's lease is not running",
             self.name
         );
         Err(Error::new(ErrorCode::GuardianUnavailable, message)
