@@ -214,7 +214,7 @@ pub enum Action {
         /// The end point.
         to: (f64, f64),
         /// The element that must receive the drop. A hit test at `to` precedes the press, and
-        /// nothing is sent if another element is there (`Delivery::Elsewhere`, stopped).
+        /// nothing is sent if another element is at that point (`Delivery::Elsewhere`, stopped).
         target: Option<Handle>,
     },
     /// Replace the content of a field with text; the result carries the value read back.

@@ -85,8 +85,8 @@ pub enum Navigation {
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub struct NavigationResult {
-    /// Whether the app navigated: false at the end of the history, without a start screen, or if
-    /// nothing had to be done.
+    /// Whether the app navigated: false at the end of the history, if there is no start screen, or
+    /// if nothing had to be done.
     pub moved: bool,
     /// The current address.
     pub url: String,

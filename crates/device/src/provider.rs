@@ -42,14 +42,14 @@ pub trait Provider: Send + Sync + fmt::Debug {
     /// `TIMEOUT` or `INVALID_ARGS`.
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>>;
 
-    /// Returns what can be opened here: apps, browsers.
+    /// Returns what can be opened on this machine: apps and browsers.
     ///
     /// # Errors
     /// Returns the errors of `open`.
     async fn devices(&self) -> Result<Vec<DeviceEntry>>;
 
-    /// Returns the names of the apps that are installed here, running or not, as `open` accepts
-    /// them. For completions: reads files and starts nothing.
+    /// Returns the names of the apps that are installed on this machine, running or not, as `open`
+    /// accepts them. For completions: reads files and starts nothing.
     fn installed_apps(&self) -> Vec<String> {
         Vec::new()
     }

@@ -52,10 +52,10 @@ pub(crate) const COLONS: &[Colon] = &[
     Colon { name: ":quit", arguments: "", command: "", summary: "leave the console" },
 ];
 
-/// What a line requests.
+/// The request that a line makes.
 #[derive(Debug)]
 pub enum Parsed {
-    /// None, for an empty line or a comment.
+    /// Nothing, for an empty line or a comment.
     Nothing,
     /// Print text.
     Print(String),

@@ -12,7 +12,7 @@ pub struct Printed {
 /// The result of a line.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Outcome {
-    /// What the line printed.
+    /// The output of the line.
     pub(crate) printed: Printed,
     /// The exit code that the command line would return.
     pub(crate) exit: u8,

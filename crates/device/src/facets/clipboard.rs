@@ -6,7 +6,7 @@ use async_trait::async_trait;
 /// Reads and writes the clipboard as text.
 #[async_trait]
 pub trait Clipboard: Send {
-    /// Returns the text on the clipboard; empty when there is none.
+    /// Returns the text on the clipboard; empty if there is none.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED` and the errors of `capture`.
