@@ -27,7 +27,7 @@ pub struct Setup {
     pub stale_refs: Option<String>,
     /// Commands that run in this process.
     pub client_commands: ClientCommands,
-    /// Names of commands that exist only on the command line.
+    /// The names of commands that exist only on the command line.
     pub shell_only: Vec<&'static str>,
     /// The values that the environment sets for script variables, by name.
     pub variables: BTreeMap<String, String>,

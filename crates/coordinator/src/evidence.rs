@@ -25,7 +25,7 @@ pub struct SessionEvidence {
     /// The numbers of the unresolved notes.
     #[serde(default, skip_serializing_if = "BTreeSet::is_empty")]
     pub open_notes: BTreeSet<u64>,
-    /// Loans of the session that are between two states: reserved for a child that is not open yet,
+    /// The session's loans that are between two states: reserved for a child that is not open yet,
     /// or being reclaimed.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub dirty_loans: Vec<Loan>,

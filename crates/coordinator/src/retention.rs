@@ -17,7 +17,7 @@ use stickpin_session::turn::ChildState;
 pub struct Dormant {
     /// The name.
     pub name: String,
-    /// Milliseconds since the last use.
+    /// The number of milliseconds since the last use.
     pub unused_ms: u64,
 }
 

@@ -7,7 +7,7 @@ use std::path::Path;
 use stickpin_kernel::{Result, io_error};
 use tracing::level_filters::LevelFilter;
 
-/// Size in bytes above which a starting daemon renames the log to `daemon.log.old`.
+/// The size in bytes above which a starting daemon renames the log to `daemon.log.old`.
 const ROTATE_BYTES: u64 = 1 << 20;
 
 /// Redirects stderr to the log. stdout stays open for the announcement.

@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stickpin_kernel::{ErrorCode, Result, io_error};
 use stickpin_session::{NumberError, NumberSource, block};
 
-/// Time after which an unused name starts at 1 again.
+/// The time after which an unused name starts at 1 again.
 const FORGET_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A function that returns the wall time.
@@ -31,8 +31,8 @@ pub(crate) type Clock = Arc<dyn Fn() -> SystemTime + Send + Sync>;
 pub struct DiskNumbers {
     dir: PathBuf,
     clock: Clock,
-    /// Returned numbers that are not yet on disk, by file. The lock is held while a file is read
-    /// and written, so that a sweep cannot remove the file of a name that is being opened.
+    /// The returned numbers that are not yet on disk, by file. The lock is held while a file is
+    /// read and written, so that a sweep cannot remove the file of a name that is being opened.
     returned: Mutex<HashMap<PathBuf, Returned>>,
 }
 

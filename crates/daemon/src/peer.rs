@@ -33,10 +33,10 @@ use tokio::time::timeout;
 /// answered, and nothing after it is read: a client must read its answers to be served.
 const MAX_CALLS: u32 = 128;
 
-/// Timeout for a client to read an answer, and to finish a message that it began.
+/// The timeout for a client to read an answer, and to finish a message that it began.
 const READ_TIMEOUT: Duration = Duration::from_secs(60);
 
-/// Size in bytes above which a message counts against the limit for all connections.
+/// The size in bytes above which a message counts against the limit for all connections.
 const MAX_UNCOUNTED_BYTES: usize = 1 << 20;
 
 /// Long messages are counted in units of this many bytes.
@@ -105,7 +105,7 @@ struct Peer {
     /// started it.
     ancestry: OnceLock<Vec<Process>>,
     out: tokio::sync::Mutex<OwnedWriteHalf>,
-    /// Running calls, by the id of their message.
+    /// The running calls, by the id of their message.
     calls: Mutex<HashMap<String, CancellationToken>>,
     /// Sessions that end with the connection.
     bound: Mutex<BTreeSet<String>>,

@@ -25,7 +25,7 @@ pub(crate) const MAX_ID: usize = 128;
 /// An agent and the id of one of its requests.
 type Key = (AgentId, String);
 
-/// Running requests, and the responses to recent ones.
+/// The running requests, and the responses to recent ones.
 #[derive(Debug, Default)]
 pub(crate) struct ResponseCache(Mutex<Responses>);
 

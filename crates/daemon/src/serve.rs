@@ -19,14 +19,14 @@ use tokio::net::UnixListener;
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::Semaphore;
 
-/// Timeout for pending answers when the daemon shuts down.
+/// The timeout for pending answers when the daemon shuts down.
 const SHUTDOWN_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Limit for the long messages of all connections together, in units of [`peer::BYTES_PER_PERMIT`]
-/// bytes.
+/// The limit for the long messages of all connections together, in units of
+/// [`peer::BYTES_PER_PERMIT`] bytes.
 const MESSAGE_PERMITS: usize = 2 * stickpin_wire::MAX_FRAME / peer::BYTES_PER_PERMIT;
 
-/// State that all connections share.
+/// The state that all connections share.
 pub(crate) struct Daemon {
     pub(crate) host: Host,
     pub(crate) agents: Arc<Agents>,

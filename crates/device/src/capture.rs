@@ -110,7 +110,7 @@ pub struct ScreenshotImage {
     /// The area that the image shows, in CSS pixels of the viewport. For a full page, the area
     /// starts at the negated scroll offset.
     pub area: Rect,
-    /// Image pixels per CSS pixel.
+    /// The number of image pixels per CSS pixel.
     pub scale: f64,
 }
 

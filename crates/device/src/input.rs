@@ -143,7 +143,7 @@ impl HitResult {
     }
 }
 
-/// Key names longer than one character, as in `KeyboardEvent.key`. The space bar is passed to a
+/// The key names longer than one character, as in `KeyboardEvent.key`. The space bar is passed to a
 /// device as a space. Every device knows all of these names.
 const KEY_NAMES: &str = "\
     Enter Tab Escape Backspace Delete Insert Home End PageUp PageDown ArrowUp ArrowDown ArrowLeft \
@@ -167,7 +167,7 @@ pub enum Button {
     Right,
 }
 
-/// Keys held during an action.
+/// The modifier keys held during an action.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize, schemars::JsonSchema)]
 #[serde(rename_all = "camelCase", default)]
 #[allow(missing_docs, reason = "the words say it")]
@@ -200,7 +200,7 @@ pub enum Action {
         button: Button,
         /// The click count: 2 for a double click.
         count: u8,
-        /// Modifier keys held during the press.
+        /// The modifier keys held during the press.
         modifiers: Modifiers,
         /// How long the button stays down.
         hold: Duration,
@@ -268,7 +268,7 @@ pub enum Action {
     Upload {
         /// The input, as [`FileInput::input`](crate::FileInput::input) names it.
         target: Handle,
-        /// Paths of existing files.
+        /// The paths of existing files.
         files: Vec<PathBuf>,
     },
     /// Drop files at a point that was aimed at. Returns `handled: false` if no element there
@@ -278,7 +278,7 @@ pub enum Action {
         point: (f64, f64),
         /// The element that must receive the files.
         target: Handle,
-        /// Paths of existing files.
+        /// The paths of existing files.
         files: Vec<PathBuf>,
     },
 }

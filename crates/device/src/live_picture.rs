@@ -1,4 +1,4 @@
-//! Pictures for a person who watches the app while others drive it.
+//! Pictures for a person who is watching the app while others drive it.
 
 use crate::capture::ScreenshotImage;
 use crate::error::{Error, Result};
@@ -26,7 +26,7 @@ pub struct LivePicture {
     pub height: u32,
     /// The part of the viewport that the image shows, in CSS pixels.
     pub area: Rect,
-    /// Image pixels per CSS pixel.
+    /// The number of image pixels per CSS pixel.
     pub scale: f64,
 }
 

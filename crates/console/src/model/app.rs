@@ -46,13 +46,13 @@ pub(crate) enum Input {
     Paste(String),
     /// The size of the screen changed: columns and rows.
     Resize(u16, u16),
-    /// New entries of the log.
+    /// New entries in the log.
     Feed(FeedPage),
     /// The log cannot be read at the moment, and the session is in this phase.
     FeedEnded(Phase),
     /// The outline of the app, or the reason why there is none.
     Tree(Result<(String, String), String>),
-    /// Who has the turn.
+    /// The state of the turn.
     Turn(TurnView),
     /// A typed line has ended.
     Done(Outcome),
@@ -82,7 +82,7 @@ pub(crate) struct App {
     pub(crate) session: String,
     /// The known state of the session.
     pub(crate) phase: Phase,
-    /// Who has the turn.
+    /// The state of the turn.
     pub(crate) turn: TurnView,
     /// The outline of the app.
     pub(crate) tree: Tree,
@@ -98,11 +98,11 @@ pub(crate) struct App {
     pub(crate) focus: Focus,
     /// Whether a typed line is running.
     pub(crate) running: bool,
-    /// Matching words, after Tab.
+    /// The matching words, after Tab was pressed.
     pub(crate) completion: Completion,
     /// A short message until the next key.
     pub(crate) hint: Option<String>,
-    /// Columns and rows of the screen.
+    /// The columns and rows of the screen.
     pub(crate) size: (u16, u16),
     client_commands: ClientCommands,
 }

@@ -8,7 +8,7 @@ use stickpin_kernel::schema::{Field, Kind, kebab_case};
 /// The maximum number of candidates that are offered.
 const MAX_CANDIDATES: usize = 50;
 
-/// Completions of the word before the cursor.
+/// The completions of the word before the cursor.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) struct Completion {
     /// The byte index at which the word begins.

@@ -12,7 +12,7 @@ pub(crate) struct Prompt {
     /// The byte index of the cursor, at a character boundary.
     cursor: usize,
     history: Vec<String>,
-    /// Index into the history while an older line is shown.
+    /// The index into the history while an older line is shown.
     shown: Option<usize>,
     /// The text that was typed before an older line was shown.
     draft: String,

@@ -23,9 +23,9 @@ pub(crate) struct Tree {
     /// The folded elements, by the text of their lines, so that they stay folded when the tree is
     /// read again.
     folded: BTreeSet<String>,
-    /// Indices of the lines that are not below a folded one.
+    /// The indices of the lines that are not below a folded line.
     visible: Vec<u32>,
-    /// Index into `visible`.
+    /// The selection, as an index into `visible`.
     selected: usize,
     /// The last search.
     query: String,

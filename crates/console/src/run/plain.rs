@@ -16,7 +16,7 @@ const INTERRUPTED: u8 = 130;
 pub struct Terminal<'a> {
     /// The lines to run.
     pub input: &'a mut (dyn AsyncBufRead + Unpin),
-    /// Receives answers and, with `prompts`, the prompt and events.
+    /// Receives answers and, if `prompts` is set, the prompt and events.
     pub out: &'a mut dyn Write,
     /// Receives errors and warnings.
     pub err: &'a mut dyn Write,

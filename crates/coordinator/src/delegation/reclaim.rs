@@ -32,8 +32,8 @@ pub struct EndedLoan {
     /// The loans that the borrower had made from this loan, and that the lender took over.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub reparented: Vec<LoanId>,
-    /// The command that was still running when the end was requested, for the borrower or for
-    /// another session whose loan ended with this one.
+    /// The command that was still running for the borrower, or for another session whose loan ended
+    /// with this one, when the end was requested.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub late_command: Option<String>,
 }

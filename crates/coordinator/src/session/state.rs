@@ -74,8 +74,8 @@ pub struct MemberState {
     /// Whether the member's harness is running; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alive: Option<bool>,
-    /// Milliseconds since the member's last request to this host, or since the session was loaded
-    /// if there was none; absent if unknown.
+    /// The number of milliseconds since the member's last request to this host, or since the
+    /// session was loaded if there was none; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silent_ms: Option<u64>,
     /// Whether the member is the caller.

@@ -69,7 +69,8 @@ impl SessionAuthority {
     /// # Errors
     /// Returns `DUPLICATE_LISTENER` if the agent is already waiting, `INVALID_CURSOR` for a record
     /// beyond the end, `GUARDIAN_UNAVAILABLE`, `ROLE_OBSERVER`, `IDENTITY_AMBIGUOUS`,
-    /// `UNKNOWN_MEMBER` if the agent has been removed from the session, and errors from the log.
+    /// `UNKNOWN_MEMBER` if the agent is removed from the session while it waits, and errors from
+    /// the log.
     pub async fn wait(
         &self,
         who: &Participant,

@@ -419,7 +419,7 @@ async fn member_is_removed_by_another_one_only_when_it_is_gone_or_by_force() {
     assert_eq!(shop.state(None).unwrap().state, TurnPhase::Idle);
 }
 
-/// The removal ends what the member waits for, so that it does not join again by waiting.
+/// The removal ends what the member is waiting for, so that it does not join again by waiting.
 #[tokio::test(start_paused = true)]
 async fn removed_member_neither_waits_on_nor_joins_again() {
     let world = World::new();

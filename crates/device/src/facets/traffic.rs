@@ -7,7 +7,7 @@ use std::path::PathBuf;
 use std::time::Duration;
 use stickpin_tree::{quote, quote_url};
 
-/// HTTP methods that are shown without quotes; any other method is text from the page.
+/// The HTTP methods that are shown without quotes; any other method is text from the page.
 const METHODS: &[&str] = &["GET", "HEAD", "POST", "PUT", "PATCH", "DELETE", "OPTIONS", "CONNECT", "TRACE"];
 
 /// Describes a request: `GET "http://127.0.0.1/api/orders"`. Text that the page chose is quoted.
