@@ -1,5 +1,5 @@
 //! Draws the state of the console. All text is escaped before it arrives here, and again when it is
-//! drawn, so that no text of an app or an agent can leave its cell.
+//! drawn, so that no text from an app or an agent can leave its cell.
 
 mod log;
 #[cfg(test)]

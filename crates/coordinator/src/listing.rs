@@ -229,7 +229,7 @@ impl Coordinator {
     /// their children and peers.
     ///
     /// # Errors
-    /// Returns `IO` when the folder of the sessions cannot be read.
+    /// Returns `IO` when the sessions folder cannot be read.
     pub fn visibility(&self, name: &str, who: &Participant) -> Result<Visibility> {
         let read = self.read_all(&self.names()?);
         Ok(visible(&read, Some(who)).get(name).copied().unwrap_or(Visibility::Host))

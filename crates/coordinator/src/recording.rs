@@ -146,7 +146,7 @@ fn event(log: &SessionLog, kind: Kind) -> Result<Option<RecordingEvent>> {
     }))
 }
 
-/// Returns a text of a record, from its blob if it was too long for the record.
+/// Returns a text from a record, or from the text's blob if the text was too long for the record.
 fn text(log: &SessionLog, text: &Redacted) -> Result<String> {
     let Some(blob) = text.blob() else { return Ok(text.text().unwrap_or_default().to_owned()) };
     let bytes = log.blob(blob).map_err(error::of_store)?;

@@ -11,7 +11,7 @@ use stickpin_session::log::{Kind, PolicyChanged, SessionMeta};
 use stickpin_session::turn::{MemberRole, Now, Policy, ScopeRule, TurnError};
 use stickpin_store::{Migrated, Repaired, SessionLog, Store};
 
-/// The minimum of a limit whose expiry wakes the guardian, in milliseconds.
+/// The minimum value, in milliseconds, of a limit whose expiry wakes the guardian.
 const LEAST_MS: u64 = 1_000;
 
 /// The maximum number of denials of a session.

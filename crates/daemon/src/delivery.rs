@@ -63,7 +63,7 @@ impl Deliveries {
     }
 
     /// Takes back the turns that a client did not learn of, because it disconnected with unread
-    /// responses. They are reserved for its agent again, unless the agent continues by itself.
+    /// responses. The turns are reserved for its agent again, unless the agent continues by itself.
     pub(crate) fn take_back(&self, coordinator: &Coordinator) {
         let granted = self.0.lock().granted.take();
         if let Some((agent, sessions)) = granted {

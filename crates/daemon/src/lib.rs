@@ -71,7 +71,7 @@ pub struct Options {
     pub providers: fn() -> Vec<Arc<dyn Provider>>,
     /// Writes recordings as scripts.
     pub scribe: Arc<dyn ScriptWriter>,
-    /// The file system of the logs and the metadata of sessions. A test passes one that fails.
+    /// The file system for the sessions' logs and metadata. A test passes one that fails.
     pub files: Arc<dyn Files>,
 }
 

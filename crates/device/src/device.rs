@@ -68,7 +68,8 @@ pub trait Device: Send + fmt::Debug {
     /// Returns static information about the device.
     fn info(&self) -> &DeviceInfo;
 
-    /// Returns what the device supports. Commands that need anything else fail with `UNSUPPORTED`.
+    /// Returns what the device supports. Commands that need other capabilities fail with
+    /// `UNSUPPORTED`.
     fn capabilities(&self) -> &'static [Capability];
 
     /// Captures the whole UI; a tree that was cut short by a limit is marked as truncated. The tree

@@ -102,8 +102,8 @@ pub enum HitResult {
         /// The covering element in words: `dialog "Cookies"`.
         what: String,
     },
-    /// A menu, a list or another popup is open and intercepts every input outside it; such input
-    /// only closes the popup.
+    /// A menu, a list or another popup is open and intercepts all input outside it; such input only
+    /// closes the popup.
     PopupGrab {
         /// The handle of the popup, if it has one.
         by: Option<Handle>,
@@ -144,7 +144,7 @@ impl HitResult {
 }
 
 /// The key names longer than one character, as in `KeyboardEvent.key`. The space bar is passed to a
-/// device as a space. Every device knows all of these names.
+/// device as a space. Every device supports all of these names.
 const KEY_NAMES: &str = "\
     Enter Tab Escape Backspace Delete Insert Home End PageUp PageDown ArrowUp ArrowDown ArrowLeft \
     ArrowRight Space ContextMenu CapsLock NumLock ScrollLock Pause PrintScreen AltGraph Shift \
@@ -180,7 +180,7 @@ pub struct Modifiers {
 }
 
 /// Returns whether a press is an ordinary click: one press of the left button without modifiers or
-/// hold.
+/// a hold time.
 #[must_use]
 pub fn is_plain(button: Button, count: u8, modifiers: Modifiers, hold: Duration) -> bool {
     button == Button::Left && count == 1 && modifiers == Modifiers::default() && hold.is_zero()

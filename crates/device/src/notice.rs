@@ -27,7 +27,7 @@ pub fn push_latest<T>(list: &mut VecDeque<T>, new: T, most: usize) {
 pub enum Notice {
     /// The UI changed.
     Changed,
-    /// The app navigated to another document, or to another address of the same one.
+    /// The app navigated to another document, or to another address of the same document.
     Navigated {
         /// The address.
         url: String,
@@ -88,7 +88,7 @@ pub enum Notice {
         /// The address of that document.
         url: String,
     },
-    /// A request that counts is in progress or was answered without an error.
+    /// A request that counts for network idle is in progress or was answered without an error.
     RequestObserved {
         /// The HTTP method.
         method: String,

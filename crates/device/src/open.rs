@@ -25,8 +25,8 @@ pub struct OpenRequest<O = Map<String, Value>> {
     pub what: String,
     /// The session that will drive the device.
     pub session: String,
-    /// A private folder of this session that exists and is removed at close, for profiles and
-    /// downloads.
+    /// The session's private folder for profiles and downloads, which exists already and is removed
+    /// when the session closes.
     pub dir: PathBuf,
     /// The caller's home folder.
     pub home: Option<PathBuf>,

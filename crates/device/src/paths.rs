@@ -5,7 +5,7 @@ use std::io;
 use std::path::{Path, PathBuf};
 use stickpin_tree::quote;
 
-/// Returns whether a path is inside one of the given folders once all links are resolved.
+/// Returns whether a path is inside one of the given folders after all links are resolved.
 #[must_use]
 pub fn is_within(path: &Path, roots: &[PathBuf]) -> bool {
     resolve_links(path).is_ok_and(|real| containing_root(&real, roots).is_some())
@@ -24,7 +24,8 @@ pub fn resolve_links(path: &Path) -> io::Result<PathBuf> {
     let mut at = path;
     loop {
         match at.symlink_metadata() {
-            // A dangling link could be written through. It must not resolve, so it is not inside.
+            // A dangling link could be written through, so it must not resolve, and it is not
+            // inside.
             Ok(_) => {
                 let mut real = at.canonicalize()?;
                 real.extend(rest.iter().rev());

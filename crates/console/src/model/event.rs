@@ -73,7 +73,8 @@ pub(crate) struct Member {
 }
 
 impl TurnView {
-    /// Returns the member that represents this console; `None` if it is not among the members.
+    /// Returns the member that represents this console; `None` if the console is not among the
+    /// members.
     pub(crate) fn me(&self) -> Option<&Member> {
         self.members.iter().find(|member| member.you)
     }

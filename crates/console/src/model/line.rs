@@ -20,7 +20,7 @@ pub(crate) struct Colon {
     pub(crate) name: &'static str,
     /// The arguments, for help.
     arguments: &'static str,
-    /// The command that it abbreviates; empty for a command of the console itself.
+    /// The command that the colon command abbreviates; empty for a command of the console itself.
     command: &'static str,
     /// A description, for help.
     summary: &'static str,
@@ -221,8 +221,8 @@ pub fn help() -> String {
 }
 
 impl Call {
-    /// Replaces the target `it` with the target that it refers to, and returns the latter; `None`
-    /// if `it` is not a target of the command.
+    /// Replaces the target `it` with the target to which `it` refers, and returns that target;
+    /// `None` if `it` is not a target of the command.
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` if `it` refers to nothing.

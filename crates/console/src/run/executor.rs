@@ -122,7 +122,7 @@ impl Executor {
         }
         let leave = Request::new("turn leave", self.setup.caller.clone());
         let mut error = self.ask(leave.clone()).await.error;
-        // A turn that a command took ends by itself; one that the person claimed is handed over.
+        // A turn that a command took ends by itself; a turn that the person claimed is handed over.
         if error.as_ref().is_some_and(|e| e.code == ErrorCode::MustReleaseFirst) {
             let request = leave
                 .argument("release", true)

@@ -121,7 +121,7 @@ impl Driver {
     }
 }
 
-/// Returns the outcome of a line whose task ended without one. The console and its context
+/// Returns the outcome for a line whose task ended without an outcome. The console and its context
 /// continue.
 fn panic_outcome(why: &str) -> Outcome {
     let err = format!("INTERNAL: internal error in this command (this is a bug in stickpin): {why}\n");

@@ -1,5 +1,5 @@
-//! Whether the responses to an agent arrived. A turn whose grant did not arrive is reserved for the
-//! agent again.
+//! Tracks whether the responses to an agent arrived. A turn whose grant did not arrive is reserved
+//! for the agent again.
 
 use super::authority::{SessionAuthority, State};
 use stickpin_session::turn::{AgentId, TurnState, deadlines};

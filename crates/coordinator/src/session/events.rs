@@ -60,7 +60,7 @@ pub(super) struct Reader {
     pub(super) filter: Filter,
 }
 
-/// Ends a registration when the reader ends, including when its client disappears.
+/// Ends a registration when the reader ends, even if its client disappears.
 struct Reading<'s> {
     session: &'s SessionAuthority,
     number: u64,

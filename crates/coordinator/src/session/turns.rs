@@ -344,8 +344,8 @@ impl State {
         }
     }
 
-    /// Returns whether the caller replaced, in the same process of a harness, the owner or the
-    /// agent that the turn is reserved for.
+    /// Returns whether the caller replaced, in the same harness process, the owner or the agent
+    /// that the turn is reserved for.
     fn replaces_owner(&self, who: &Participant) -> bool {
         let turn = &self.log.meta().turn;
         turn.owner.as_ref().or(turn.reserved_for.as_ref()).is_some_and(|agent| who.replaces.contains(agent))

@@ -10,9 +10,9 @@ use stickpin_tree::Handle;
 /// What a device does between commands, and how its app ends. Every method has a default.
 #[async_trait]
 pub trait Lifecycle: Send {
-    /// Limits the files of this machine that the app may show to the given folders, from now on.
-    /// The limit covers addresses, links, frames, scripts and redirects. A device that opens no
-    /// files by address has nothing to confine.
+    /// From now on, allows the app to show only those files of this machine that are in the given
+    /// folders. The limit covers addresses, links, frames, scripts and redirects. A device that
+    /// opens no files by address has nothing to confine.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the app is gone.

@@ -18,7 +18,7 @@ pub trait Screenshots: Send {
     /// Starts taking a picture of the viewport for a person who is watching.
     ///
     /// Others continue to drive the app while the picture is being taken, so taking it must not
-    /// disturb an input that arrives meanwhile. By default the picture is complete when this call
+    /// disturb an input that arrives meanwhile. By default, the picture is complete when this call
     /// returns.
     ///
     /// # Errors

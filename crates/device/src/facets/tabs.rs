@@ -87,8 +87,8 @@ pub trait Tabs: Send {
     /// Returns `UNSUPPORTED` if the app always has exactly one, and `BACKEND_LOST`.
     async fn list_tabs(&mut self) -> Result<Vec<TabEntry>>;
 
-    /// Opens a tab in the background, makes it active, and navigates to `what` if given. On failure
-    /// the tab is removed and the previous tab stays active.
+    /// Opens a tab in the background, makes it active, and navigates to `what` if given. On
+    /// failure, the tab is removed and the previous tab stays active.
     ///
     /// # Errors
     /// Returns the errors of `list_tabs` and `navigate`.
@@ -105,7 +105,7 @@ pub trait Tabs: Send {
     /// Returns the errors of `list_tabs`, and `DEVICE_NOT_FOUND` when no tab has that id.
     async fn switch_tab(&mut self, id: &str) -> Result<()>;
 
-    /// Closes a tab. If it was the active one, another tab becomes active, at the latest when
+    /// Closes a tab. If the tab was the active one, another tab becomes active, at the latest when
     /// [`Tabs::ended_tabs`] is called.
     ///
     /// # Errors

@@ -35,7 +35,7 @@ pub struct NetworkRequest {
 }
 
 impl NetworkRequest {
-    /// Creates a request in progress that counts.
+    /// Creates a request that is in progress and counts.
     #[must_use]
     pub fn new(method: String, url: String) -> Self {
         Self { method, url, end: None, duration: Duration::ZERO, counts: true }
