@@ -68,8 +68,8 @@ impl Coordinator {
     }
 }
 
-/// Returns for how long no member has made a request and the metadata has not changed, in
-/// milliseconds; 0 while a member is waiting or acting.
+/// Returns the number of milliseconds since a member last made a request or the metadata last
+/// changed; 0 while a member is waiting or acting.
 fn unused_ms(coordinator: &Coordinator, meta: &SessionMeta) -> u64 {
     let now = (coordinator.shared.environment.now)();
     let last = meta.members.iter().map(|member| member.last_seen_at).max();

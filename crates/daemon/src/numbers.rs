@@ -218,7 +218,7 @@ mod tests {
             self.daemon.for_session("shop")
         }
 
-        /// Starts the next daemon, after a clean end or a kill of the previous one.
+        /// Starts the next daemon, after the previous one ended cleanly or was killed.
         fn restart(&mut self, cleanly: bool) {
             if cleanly {
                 self.daemon.flush();

@@ -93,7 +93,7 @@ pub(crate) async fn serve(
         }
     }
     daemon.shutdown.cancel();
-    // From here on a client finds no socket and starts the next daemon, which waits for the lock.
+    // From here on, a client finds no socket and starts the next daemon, which waits for the lock.
     drop(listener);
     if let Err(e) = std::fs::remove_file(&socket) {
         tracing::warn!("{} could not be removed: {e}", socket.display());
@@ -188,7 +188,7 @@ impl Daemon {
             }
             let unused = self.last_used.lock().elapsed();
             let Some(left) = limit.checked_sub(unused).filter(|left| !left.is_zero()) else { return };
-            // A session can end without a call, so the idle check repeats.
+            // A session can end without a call, so the idle check is repeated.
             tokio::time::sleep(left.min(limit / 16).max(Duration::from_millis(5))).await;
         }
     }

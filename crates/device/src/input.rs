@@ -107,7 +107,7 @@ pub enum HitResult {
     PopupGrab {
         /// The handle of the popup, if it has one.
         by: Option<Handle>,
-        /// The popup in words: `the pop-up of button "More"`.
+        /// The popup in words: `the popup of button "More"`.
         what: String,
     },
     /// The element has no box, or could not be brought into view.

@@ -29,7 +29,7 @@ pub struct SessionAuthority {
     pub(super) state: Mutex<State>,
     /// The `seq` of the newest record, for readers that follow the log.
     pub(super) feed: watch::Sender<u64>,
-    /// Counts the changes of the turn, the members and the waits, and the records that are
+    /// Counts the changes to the turn, to the members and to the waits, and the records that are
     /// addressed to somebody. Watched by agents that wait for the turn.
     pub(super) turns: watch::Sender<u64>,
 }
