@@ -27,7 +27,7 @@ use stickpin_tree::{Handle, quote};
 const PRESSES: &[&str] =
     &["click", "press", "toggle", "activate", "jump", "open", "showmenu", "check", "select"];
 
-/// Returns a completed input that only the target can have received.
+/// Returns the outcome of a completed input that only the target can have received.
 pub(crate) fn delivered_to_target() -> InputOutcome {
     InputOutcome::done().delivery(Delivery::Confirmed)
 }
@@ -35,7 +35,7 @@ pub(crate) fn delivered_to_target() -> InputOutcome {
 /// An action in progress.
 pub(crate) struct Act<'d> {
     pub(crate) device: &'d mut LinuxDevice,
-    /// Cancels the action between two of its steps. What was sent before is not undone.
+    /// Cancels the action between two of its steps. Input that was already sent is not undone.
     pub(crate) cancel: &'d CancellationToken,
 }
 
@@ -92,8 +92,9 @@ pub(crate) async fn perform(
     }
 }
 
-/// Presses an element by its own action. Returns `None` if nothing was pressed and the pointer must
-/// be used instead: for example, because no action of the element has the effect of a press.
+/// Presses an element through its own action. Returns `None` if nothing was pressed and the pointer
+/// must be used instead, for example because none of the element's actions has the effect of a
+/// press.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`, or `UNSUPPORTED` if the app answers
@@ -112,7 +113,8 @@ pub(crate) async fn press(
         None => ask::actions_of(&device.app, &object.path).await?,
     };
     let Some(index) = own_action(&actions) else { return Ok(None) };
-    // A Qt button may show its menu only on a part of its area. No action presses the other part.
+    // A press may show a Qt button's menu only on one part of the button. No action presses the
+    // other part.
     let menu = actions[index].eq_ignore_ascii_case("showmenu");
     if menu && device.app.profile().menu_on_a_part && device.app.screen.has_pointer() {
         return Ok(None);

@@ -1,9 +1,9 @@
 //! Aiming: brings an element into view and determines what an input there would reach.
 //!
-//! The X server decides which window receives an input, and the app which of its elements. An
-//! element that is pressed by its own action needs no hit test by the app, because no other element
-//! can receive that action. What covers it in the same window still counts, because a person could
-//! not press it either.
+//! The X server decides which window receives an input, and the app decides which of its elements
+//! does. An element that is pressed through its own action needs no hit test by the app, because no
+//! other element can receive that action. However, anything that covers the element in the same
+//! window counts, because a person could not press the element either.
 
 pub(crate) mod hit;
 pub(crate) mod input_grab;
@@ -99,8 +99,8 @@ pub(crate) async fn aim_at(
     }
 }
 
-/// Tries once for [`aim_at`]. Returns the reason if another attempt is needed. `pointed` states
-/// whether the pointer was moved in this or an earlier attempt.
+/// Makes one attempt for [`aim_at`]. Returns the reason if another attempt is needed. `pointed`
+/// states whether the pointer was moved in this or an earlier attempt.
 async fn aim_once(
     device: &LinuxDevice,
     handle: Handle,
@@ -164,7 +164,7 @@ async fn aim_once(
     // The hit test may raise the window if another one is in front of the target.
     untouched = untouched.filter(|_| on_top);
     let over = rects.filter(|_| untouched.is_some()).map(|[_, over]| over);
-    // A pop-up is a separate window. The app would answer with what is below it.
+    // A popup is a separate window. The app would name the object below it.
     let asked = !by_action && !window.popup;
     let meant = IntendedTarget { at, window: &window, offset, on_top, asked, over: over.as_deref() };
     let HitOutcome { mut hit, named } = hit::hit_test(view, &look, point, meant).await?;
@@ -279,8 +279,8 @@ async fn until_drawn(app: &App, mut changes: u64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the distance that moves a rectangle onto the screen, giving priority to its top-left
-/// corner.
+/// Returns the distance by which a rectangle must be moved to be on the screen. Its top-left corner
+/// has priority.
 fn onto(screen: Rect, place: Rect) -> Point {
     let by = |at: f64, size: f64, from: f64, whole: f64| {
         let back = (from + whole - (at + size)).min(0.0);
@@ -289,8 +289,8 @@ fn onto(screen: Rect, place: Rect) -> Point {
     (by(place.x, place.width, screen.x, screen.width), by(place.y, place.height, screen.y, screen.height))
 }
 
-/// Returns whether no other window can cover this one at a point, judged by their rectangles alone.
-/// The server also knows their shapes. `windows` are ordered lowest first.
+/// Returns whether no other window can cover this one at a point, judging by the rectangles alone.
+/// The server also takes the shapes into account. `windows` is in stacking order, lowest first.
 fn on_top(windows: &[Window], window: &Window, point: Point, alone: bool) -> bool {
     let Some(at) = windows.iter().position(|w| w.id == window.id) else { return false };
     let blocks = |w: &Window| w.blocks(window, alone);

@@ -44,11 +44,11 @@ pub(crate) struct App {
     pub(crate) url: String,
     /// The display that shows its windows.
     pub(crate) screen: Screen,
-    /// Whether the app is one of a desktop session, which also reaches the others.
+    /// Whether the app belongs to a desktop session, which also reaches other apps.
     pub(crate) is_on_desktop: bool,
-    /// The process, if we started it.
+    /// The app's process, if we started the app.
     pub(crate) child: Mutex<Option<Child>>,
-    /// The home and working directory, if we started it.
+    /// The app's home and working directory, if we started the app.
     pub(crate) folders: Option<AppFolders>,
 }
 
@@ -68,7 +68,7 @@ pub(crate) struct LinuxDevice {
     pub(crate) activated: Option<(String, Instant)>,
     /// The time and position of the last press of the pointer.
     pub(crate) last_press: Option<LastPress>,
-    /// The app's windows on the screen, if it is known not to list all of them.
+    /// The app's windows on the screen, if the app is known not to list all of them.
     pub(crate) unlisted: Vec<u32>,
     /// Whether the process is known to work constantly without signaling anything.
     pub(crate) always_busy: bool,
@@ -166,7 +166,7 @@ pub(crate) struct AppView<'d> {
 }
 
 impl AppView<'_> {
-    /// Returns the index of a handle's object in the last capture; `None` if it is not there.
+    /// Returns the index of a handle's object in the last capture; `None` if the capture lacks it.
     pub(crate) fn index(&self, handle: Handle) -> Option<usize> {
         self.last.at(&self.app.path(handle).ok()?)
     }
@@ -174,7 +174,7 @@ impl AppView<'_> {
     /// Returns the object of a handle from the last capture.
     ///
     /// # Errors
-    /// Returns `ELEMENT_NOT_FOUND` if it is not there.
+    /// Returns `ELEMENT_NOT_FOUND` if the capture lacks it.
     pub(crate) fn object(&self, handle: Handle) -> Result<Object> {
         self.last.object(&self.app.path(handle)?).cloned().ok_or_else(element_gone)
     }
@@ -300,7 +300,7 @@ pub(crate) fn node_words(node: NodeRef<'_>) -> String {
 /// Returns `IO` when waiting for it fails.
 pub(crate) async fn end_child(mut child: Child, label: &str) -> Result<()> {
     let Some(pid) = child.id() else { return Ok(()) };
-    // The app may still save its data; it is killed if it does not end.
+    // The app may still need to save its data; it is killed only if it does not end in time.
     terminate_group(pid);
     if timeout(LEAVE, child.wait()).await.is_err() {
         kill_group(pid);

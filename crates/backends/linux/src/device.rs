@@ -49,8 +49,8 @@ impl Device for LinuxDevice {
             Some(still) => still,
             None => {
                 let tree = capture::capture_app(self, &[]).await?;
-                // The answers that a press by an action needs are prefetched when only the element
-                // is read.
+                // The answers that a press through an action needs are prefetched when only the
+                // element is read.
                 let again = match press::is_by_action(self.view(), handle) {
                     true => verify::reuse_last_tree(self.view(), handle, context).await?,
                     false => None,
@@ -91,7 +91,7 @@ impl Device for LinuxDevice {
 
     async fn outcome(&mut self, target: Handle, _performed: Ticket) -> Result<Option<LocatedElement>> {
         lifecycle::alive(&self.app).await?;
-        // A press in GTK 4 acts after a delay. Until then, nothing has changed that was not
+        // A press in GTK 4 takes effect after a delay. Until then, nothing has changed that was not
         // signaled.
         let later =
             !app::pending(self).is_zero() && self.app.events.state().changes == self.last.changes_when_read;

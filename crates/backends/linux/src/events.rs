@@ -25,7 +25,7 @@ pub(crate) struct AppEvents {
 /// The counters and notices.
 #[derive(Debug, Default)]
 pub(crate) struct EventState {
-    /// The app's name on the bus. Events of other senders are not its own.
+    /// The app's name on the bus. Events from other senders are not the app's own.
     pub(crate) app: String,
     /// The bus names of other processes whose objects are in its windows.
     pub(crate) guests: Vec<String>,

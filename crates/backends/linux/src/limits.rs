@@ -23,7 +23,7 @@ pub(crate) const TEXT: i32 = 8_192;
 /// The maximum size of all texts of a capture, in bytes; beyond that, the capture is truncated.
 pub(crate) const TEXTS: usize = 16 << 20;
 
-/// The interval of polling for changes that are not signaled.
+/// The polling interval for changes that are not signaled.
 pub(crate) const FRAME: Duration = Duration::from_millis(16);
 
 /// Timeout for the answer to an action. Apps that show a dialog from inside the action answer only
@@ -37,7 +37,7 @@ pub(crate) const ACTIVATION: Duration = Duration::from_millis(280);
 /// Timeout for a window of another process to open after a press.
 pub(crate) const STRANGER: Duration = Duration::from_secs(3);
 
-/// Timeout for each answer of an app, counted from its previous answer.
+/// Timeout for each answer from an app, counted from its previous answer.
 pub(crate) const PATIENCE: Duration = Duration::from_millis(2_000);
 
 /// The maximum number of calls that are sent together: enough to keep an app busy, few enough that
@@ -47,7 +47,7 @@ pub(crate) const AT_ONCE: usize = 512;
 /// Timeout for connecting to an app's own socket. The bus is the alternative.
 pub(crate) const SOCKET: Duration = Duration::from_secs(3);
 
-/// Timeout for answers of the bus itself, once it is running.
+/// Timeout for answers from the bus itself, after it has started.
 pub(crate) const BUS: Duration = Duration::from_secs(3);
 
 /// The capabilities of the device.

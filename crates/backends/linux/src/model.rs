@@ -1,5 +1,5 @@
-//! The objects of an app as it describes them, before they become a tree. Plain values, so that
-//! recorded answers can replace an app.
+//! The objects of an app as the app describes them, before they become a tree. Plain values, so
+//! that recorded answers can replace an app.
 
 pub(crate) mod extents;
 pub(crate) mod ids;
@@ -85,8 +85,7 @@ pub(crate) struct Object {
     pub(crate) duplicate_children: Vec<usize>,
     /// Whether `children` is complete and in the object's own order.
     pub(crate) complete: bool,
-    /// Whether a person can see the object or scroll to it, as far as that is known without its
-    /// ancestors.
+    /// Whether a person can see the object or scroll to it, disregarding its ancestors.
     pub(crate) shown: bool,
     /// Left, top, width and height in the toolkit's coordinates.
     pub(crate) extents: Option<[i32; 4]>,
@@ -165,7 +164,7 @@ impl Object {
 pub(crate) struct ObjectTree {
     pub(crate) toolkit: Toolkit,
     pub(crate) objects: Vec<Object>,
-    /// Whether a limit cut the capture, or an error left it unknown what an object shows.
+    /// Whether a limit truncated the capture, or an error left it unknown what an object shows.
     pub(crate) truncated: bool,
 }
 
@@ -225,7 +224,7 @@ impl ObjectTree {
         self.profile().cells_hold_cells && object.role == role::TABLE_CELL && in_cell
     }
 
-    /// Returns whether an object is the content of a pop-up, by its class.
+    /// Returns whether an object is the content of a popup, by its class.
     pub(crate) fn is_popover(&self, object: &Object) -> bool {
         self.profile().popover == Some(object.name.as_str())
     }

@@ -34,7 +34,7 @@ impl Screen {
     ///
     /// # Errors
     /// Returns the errors of [`X11::connect`], `BACKEND_LOST` when a program of the display ends,
-    /// or `TIMEOUT` when cancelled, after all programs were ended.
+    /// or `TIMEOUT` when cancelled, after all programs have been ended.
     pub(crate) async fn own(mut private: PrivateDisplay, opening: &Opening) -> Result<Self> {
         let address = private.address();
         let connected =
@@ -132,7 +132,7 @@ impl Screen {
         })
     }
 
-    /// Returns the error for a window that the X server does not know, such as a Wayland window.
+    /// Returns the error for a window that is unknown to the X server, such as a Wayland window.
     pub(crate) fn unseen(&self, to: &str) -> Error {
         if self.wayland || self.has_unknown_process {
             return self.none(to);

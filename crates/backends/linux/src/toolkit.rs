@@ -21,8 +21,9 @@ use hashbrown::{HashMap, HashSet};
 /// The steps of a capture that differ by toolkit. The defaults are right for most toolkits.
 #[async_trait]
 pub(crate) trait ToolkitReader: Sync {
-    /// Returns the paths of pop-ups that the app shows but does not list. `shown` contains those of
-    /// objects that have signaled that they are shown, and `known` the objects that were read.
+    /// Returns the paths of popups that the app shows but does not list. `shown` contains the paths
+    /// of objects that have signaled that they are shown, and `known` contains the objects that
+    /// were read.
     ///
     /// # Errors
     /// Returns an error if the app is gone or silent.
@@ -35,7 +36,8 @@ pub(crate) trait ToolkitReader: Sync {
         Ok(Vec::new())
     }
 
-    /// Returns the only queries that an object needs before its details, if it just holds text.
+    /// Returns the only queries that an object needs before its details, if it merely contains
+    /// text.
     fn plain_questions(&self, _object: &Object) -> Option<&'static [Question]> {
         None
     }
@@ -61,7 +63,7 @@ pub(crate) trait ToolkitReader: Sync {
     /// Hides objects whose rectangles are not visible.
     fn hide_by_position(&self, _picture: &mut ObjectTree) {}
 
-    /// Completes a capture whose details were read.
+    /// Completes a capture whose details have been read.
     ///
     /// # Errors
     /// Returns an error if the app is gone or silent.

@@ -22,8 +22,8 @@ use recheck::RecheckedObjects;
 /// Returns the last tree, if it still holds for this element, and a ticket with the prefetched
 /// answers.
 ///
-/// For an element that is pressed by its own action, the same batch queries its position before its
-/// identity, and its actions afterwards.
+/// For an element that is pressed through its own action, the same batch queries its position
+/// before its identity, and its actions afterwards.
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` or `TIMEOUT`.
@@ -62,7 +62,7 @@ pub(crate) async fn reuse_last_tree(
     lifecycle::barrier(app).await.map(|()| None)
 }
 
-/// Returns the last tree, updated with the current answers of the element, whatever else has
+/// Returns the last tree, updated with the current answers about the element, whatever else has
 /// changed; `None` if a new capture is necessary.
 ///
 /// # Errors

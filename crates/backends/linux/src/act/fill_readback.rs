@@ -1,4 +1,4 @@
-//! The content of a field after its text was set. Some fields accept the text late, some complete
+//! The content of a field after its text is set. Some fields accept the text late, some complete
 //! it, and some report success without accepting it.
 
 use crate::app::{App, ask, query, unknown};
@@ -44,9 +44,9 @@ pub(crate) async fn read_back(app: &App, field: &Object, text: &str) -> BusResul
     Ok(Some(if as_much { text.to_owned() } else { MASK.repeat(count) }))
 }
 
-/// Reads a field until its content is stable, until a timeout, or until cancelled, starting from
-/// `first`. Returns immediately if `first` is `None`, or if it equals the text and the field does
-/// not declare that it completes input.
+/// Reads a field until its content is stable, the timeout expires or the action is cancelled,
+/// starting with the content `first`. Returns immediately if `first` is `None`, or if it equals the
+/// text and the field does not declare that it completes input.
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` or `TIMEOUT`.
@@ -76,7 +76,8 @@ pub(crate) async fn wait_stable_value(
     Ok(InputOutcome::done().value(value).completed(completed))
 }
 
-/// Returns what the app has appended to the text and selected; `None` if there is no such addition.
+/// Returns the characters that the app has appended to the text and selected; `None` if there are
+/// none.
 async fn completion(app: &App, field: &Object, text: &str, value: Option<&str>) -> Result<Option<String>> {
     let Some(rest) = value.and_then(|value| value.strip_prefix(text)).filter(|rest| !rest.is_empty()) else {
         return Ok(None);
@@ -87,7 +88,7 @@ async fn completion(app: &App, field: &Object, text: &str, value: Option<&str>) 
 }
 
 /// Returns the content of a field in a form that is comparable with a text: without the line break
-/// with which documents end.
+/// that ends a document.
 pub(crate) fn comparable<'a>(field: &Object, text: &str, value: &'a str) -> &'a str {
     match value.strip_suffix('\n') {
         Some(rest) if field.is(s::MULTI_LINE) && !text.ends_with('\n') => rest,

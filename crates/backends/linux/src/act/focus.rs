@@ -11,8 +11,8 @@ use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
 use stickpin_tree::Handle;
 use stickpin_x11desk::{focus, pings};
 
-/// Gives the window of an element the keyboard focus, as a press in that window would, unless that
-/// would take the focus from a person. Returns once the app has noticed.
+/// Gives the window of an element the keyboard focus, as a press in that window would, unless this
+/// would take the focus from a person. Returns as soon as the app has noticed.
 pub(crate) async fn take_keyboard(view: AppView<'_>, target: Handle) -> Result<()> {
     let (Some(at), own) = (view.index(target), view.app.screen.own) else { return Ok(()) };
     let Some(sight) = WindowStack::of(view.app).await? else { return Ok(()) };
@@ -40,8 +40,8 @@ pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> R
     if grab_focus(device.view(), target).await? {
         return Ok(());
     }
-    // Not every toolkit grants the request. If it does not, the element is pressed, as a person
-    // would.
+    // Not every toolkit grants the request. If it is refused, the element is pressed, as a person
+    // would do.
     let mut press = Act { device, cancel: &CancellationToken::new() };
     let refusal = mouse::press_unless_covered(&mut press, target).await?.err();
     if !object.is(s::FOCUSABLE) {
@@ -69,7 +69,7 @@ pub(crate) async fn grab_focus(view: AppView<'_>, target: Handle) -> Result<bool
     }
     let call = Call::new(&path, COMPONENT, "GrabFocus");
     let granted = ask::send_order(view.app, &call).await?;
-    // GTK 3 reports the focus once its window knows that it has the keyboard.
+    // GTK 3 reports the focus only after its window has noticed that it has the keyboard.
     let patience = if granted { HANDLED } else { Duration::ZERO };
     ask::wait_until(patience, || ask::has_focus(view.app, &path)).await
 }
@@ -101,8 +101,8 @@ pub(crate) async fn focus_to_fill(device: &mut LinuxDevice, target: Handle) -> R
     Ok(false)
 }
 
-/// Moves the caret to the end of the text that was set, as after typing. GTK leaves it before the
-/// text.
+/// Moves the caret to the end of the text that was set, as after typing. GTK leaves the caret
+/// before the text.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`.

@@ -1,4 +1,5 @@
-//! Typing, chords, and filling fields that accept no text through accessibility.
+//! Typing text, sending chords, and filling fields that accept no text through accessibility
+//! interfaces.
 
 use crate::act::focus::focus_element;
 use crate::act::{Act, fill_readback, typing};
@@ -23,7 +24,8 @@ pub(crate) const HANDLED: Duration = Duration::from_millis(500);
 /// Timeout for a window that the app has closed to leave the screen.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// The number of consecutive requests that must be answered without a change signaled in between.
+/// The number of consecutive requests that must be answered without a change being signaled in
+/// between.
 const SILENT_CHANGES: u32 = 2;
 
 pub(crate) fn no_key(key: &str) -> Error {
@@ -36,15 +38,15 @@ pub(crate) fn busy() -> Error {
     Error::timeout("the app is still handling the keys that were sent").hint("run `stickpin wait stable`")
 }
 
-/// Returns the window that receives keys, after giving it the focus.
+/// Gives the focus to the window that receives keys, and returns that window.
 ///
 /// # Errors
-/// Returns a refusal if an open pop-up would receive the keys meant for `target`, or if a window of
+/// Returns a refusal if an open popup would receive the keys meant for `target`, or if a window of
 /// another process blocks the app; `TIMEOUT` if the app is still processing an earlier action.
 pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> Result<(X11, u32)> {
     device.app.screen.x11("type keys").await?;
     takes_keys(&device.app).await?;
-    // A pending action of GTK 4 must happen before the keys.
+    // An action that is pending in GTK 4 must take effect before the keys arrive.
     let pending = app::pending(device);
     if !pending.is_zero() {
         sleep(pending).await;
@@ -58,7 +60,7 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
     };
     let window = if own.is_some() { own } else { window::active_window(&device.app).await? };
     let Some((sight, window)) = window else { return Err(device.app.screen.unseen("type keys")) };
-    // Another window may have been opened while the app was asked.
+    // Another window may have been opened while the app was being asked.
     let sight = WindowStack::read(sight.x11).await?;
     input_grab::check_not_grabbed(&device.app, &sight, &window, "the keys meant for the app").await?;
     device.app.screen.check_visible(&window).await?;
@@ -67,8 +69,7 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
     Ok((sight.x11, id))
 }
 
-/// Returns the window of an element that is typed into; `None` if the window is unknown or a
-/// pop-up.
+/// Returns the window of the element to type into; `None` if the window is unknown or is a popup.
 ///
 /// # Errors
 /// Returns a refusal if something else would receive the keys.
@@ -80,7 +81,7 @@ async fn window_of_target(
     let Some(sight) = WindowStack::of(view.app).await? else { return Ok(None) };
     let Some(window) = window::window_of(view, at, &sight.windows).await? else { return Ok(None) };
     let held = input_grab::check_input_grab(view, Some(at), &window, &sight).await?;
-    // A pop-up that the app does not name may belong to the field, such as a completion list.
+    // A popup that the app does not name, such as a completion list, may belong to the field.
     if matches!(held, HitResult::PopupGrab { by: Some(_), .. })
         && let Some(refusal) = held.refusal(&view.last.words(target).unwrap_or_default())
     {
@@ -103,8 +104,8 @@ async fn takes_keys(app: &App) -> Result<()> {
     .hint("run `stickpin snapshot -i` to see what the app is waiting for, then answer it with `stickpin press @REF`"))
 }
 
-/// Sends Escape to the window of another process that blocks the app. Returns `None` if there is no
-/// such window.
+/// Sends Escape to another process's window that blocks the app. Returns `None` if there is no such
+/// window.
 async fn escape_elsewhere(app: &App) -> Result<Option<InputOutcome>> {
     let Some((sight, window)) = window::active_window(app).await? else { return Ok(None) };
     let Some(taker) = input_grab::grabbing_window(app, &sight.windows, &window) else { return Ok(None) };
@@ -114,9 +115,9 @@ async fn escape_elsewhere(app: &App) -> Result<Option<InputOutcome>> {
     Ok(Some(InputOutcome::done().delivery(landed)))
 }
 
-/// Waits until a window that the app closed has left the screen. The window manager may still
-/// report it as active, and keys would go there. Apps may also have windows that they never list;
-/// those are waited for only once.
+/// Waits until a window that the app closed has left the screen. Until then, the window manager may
+/// report it as active, and keys would go to it. Apps may also have windows that they never list;
+/// these are waited for only once.
 async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
     let (app, unlisted) = (&device.app, &device.unlisted);
     let lists_all = || async {
@@ -140,7 +141,7 @@ async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
     Ok(())
 }
 
-/// Returns the ids of the app's windows on the screen in ascending order, without pop-ups.
+/// Returns the ids of the app's windows on the screen in ascending order, without popups.
 async fn own_windows(app: &App) -> Result<Vec<u32>> {
     let sight = WindowStack::of(app).await?;
     let own = |w: &&Window| w.pid.is_some() && w.pid == app.info.pid && !w.popup && w.is_shown();
@@ -150,8 +151,8 @@ async fn own_windows(app: &App) -> Result<Vec<u32>> {
 }
 
 /// Waits until the app has read the keys that were sent to a window. Toolkits that handle one event
-/// at a time answer a ping after the last key. Returns false if the app answers other requests for
-/// `patience`, but not the ping.
+/// at a time answer a ping after the last key. Returns false if, for the whole of `patience`, the
+/// app answers other requests but not the ping.
 ///
 /// # Errors
 /// Returns `TIMEOUT` when cancelled, or `BACKEND_LOST`.
@@ -181,14 +182,14 @@ pub(crate) async fn await_keys_read(
 
 /// Waits until the app has handled the keys that it has read. A toolkit handles all of them before
 /// it answers a request, or one by one between requests. In the latter case, changes are signaled
-/// between a request and its answer as long as keys are left.
+/// between a request and its answer as long as there are keys left.
 pub(crate) async fn wait_until_keys_handled(app: &App) {
     let until = Instant::now() + HANDLED;
     let (mut asked, mut silent) = (0, 0);
-    // An app that never becomes quiet is assumed to have handled them by the timeout.
+    // An app that never becomes quiet is assumed to have handled the keys by the timeout.
     while silent < SILENT_CHANGES && (asked < SILENT_CHANGES || Instant::now() < until) {
         let changes = app.events.state().changes;
-        // If the keys ended the app, or it hangs, the next call reports it.
+        // If the keys made the app exit or hang, the next call reports that.
         let Ok(()) = app.link.barrier().await else { return };
         silent = if app.events.state().changes == changes { silent + 1 } else { 0 };
         asked += 1;
@@ -275,7 +276,7 @@ pub(crate) async fn chord_in(
         KeyDelivery::Gone => return Err(closed()),
         KeyDelivery::Elsewhere => return Err(covered("another window".to_owned())),
         KeyDelivery::KeyboardGrabbed => {
-            // A pop-up may have opened in the meantime.
+            // A popup may have opened in the meantime.
             let windows = x11.run(windows::list_windows).await?;
             let what = match window.popup_among(&windows) {
                 Some(popup) => window::covering_window(app, popup.clone(), &x11).await?,
@@ -289,7 +290,7 @@ pub(crate) async fn chord_in(
     Ok(InputOutcome::done())
 }
 
-/// Fills a field by keys: selects its content, deletes it and types the text.
+/// Fills a field by keyboard: selects its content, deletes it and types the text.
 pub(crate) async fn fill_by_keys(act: &mut Act<'_>, target: Handle, text: &str) -> Result<InputOutcome> {
     let (x11, window) = typing(act.device, Some(target)).await?;
     focus_element(act.device, target).await?;
@@ -336,5 +337,5 @@ async fn is_folded(app: &App) -> Result<bool> {
     Ok(!sight.windows.iter().any(own) || !sight.x11.run(|d| pointer::is_grabbed(d)).await?)
 }
 
-/// Timeout for a pop-up to close.
+/// Timeout for a popup to close.
 const POPUP_CLOSE_TIMEOUT: Duration = Duration::from_millis(300);

@@ -29,8 +29,9 @@ pub(crate) async fn press_at(act: &mut Act<'_>, action: &Action) -> Result<Input
     pressed.map(|()| InputOutcome::done())
 }
 
-/// Presses the indicator of a group box; other elements are not handled. If the box did not toggle,
-/// its indicator is elsewhere: the box is then toggled by its action, with a notice.
+/// Presses the indicator of a group box; other elements are not handled. If the box does not
+/// toggle, its indicator is elsewhere: the box is then toggled through its action, and a notice is
+/// added.
 pub(crate) async fn press_group_box(
     act: &mut Act<'_>,
     action: &Action,
@@ -47,18 +48,18 @@ pub(crate) async fn press_group_box(
         let actions = ask::actions_of(&act.device.app, &object.path).await.map_err(unknown)?;
         if let Some(index) = actions.iter().position(|action| is_toggle(action)) {
             ask::send_order(&act.device.app, &ask::do_action(&object.path, index)).await?;
-            note_toggle(&act.device.app, &object, &actions[index], "its indicator was not found");
+            note_toggle(&act.device.app, &object, &actions[index], "the indicator was not found");
         }
     }
     Ok(performed)
 }
 
-/// Adds a notice if the accessibility action, used instead of a press, toggles the element without
-/// running its click handler.
+/// Adds a notice if the accessibility action, which was used instead of a press, toggles the
+/// element without running its click handler.
 pub(crate) fn note_toggle(app: &App, object: &Object, action: &str, why: &str) {
     if app.profile().turns_without_click && is_toggle(action) {
         let what = format!(
-            "{why}: {} was toggled by its accessibility action, so the app may not have run its click handler",
+            "{why}: {} was toggled through its accessibility action, so the app may not have run its click handler",
             object.describe()
         );
         app.events.state().notices.push_back(Notice::ComponentMissing { what });
@@ -81,7 +82,7 @@ pub(crate) async fn press_unless_covered(act: &mut Act<'_>, target: Handle) -> R
     }
 }
 
-/// Presses at one point, moves, and releases at another.
+/// Presses at one point, moves to another, and releases there.
 pub(crate) async fn drag(
     device: &mut LinuxDevice,
     (source, from): (Option<Handle>, Point),

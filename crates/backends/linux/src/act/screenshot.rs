@@ -1,4 +1,4 @@
-//! Screenshots of the app's window with its pop-ups, of the whole screen, or of one element.
+//! Screenshots of the app's window with its popups, of the whole screen, or of one element.
 
 use crate::aim::{position, window};
 use crate::app::{AppView, LinuxDevice, lifecycle};
@@ -9,7 +9,7 @@ use stickpin_device::{
 use stickpin_tree::Rect;
 use stickpin_x11desk::{Window, X11};
 
-/// Returns the area of a window and the pop-ups of its process, which may extend beyond the window.
+/// Returns the area of a window and the popups of its process, which may extend beyond the window.
 fn area_with_popups(window: &Window, windows: &[Window]) -> Option<Rect> {
     let popups = windows.iter().filter(|w| w.popup && w.pid == window.pid).map(|w| w.area);
     std::iter::once(window.area_with_decoration()).chain(popups).reduce(Rect::union)
@@ -23,7 +23,8 @@ impl Screenshots for LinuxDevice {
         x11.screenshot(area).await
     }
 
-    /// Starts a screenshot of the app's window. The display takes it while the next calls run.
+    /// Starts a screenshot of the app's window. The display takes it while the next calls are
+    /// running.
     async fn begin_live_picture(&mut self) -> Result<PendingPicture> {
         lifecycle::alive(&self.app).await?;
         let (x11, area) = area(self.view(), &ScreenshotRequest::default()).await?;

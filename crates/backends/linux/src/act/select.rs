@@ -1,8 +1,9 @@
 //! Choosing options of a list through its selection interface.
 //!
 //! The interface expects the index of an option, and indices shift when options come or go. An
-//! option is therefore identified by its object. Directly before it is chosen, its index and the
-//! texts by which it was found are queried again; afterwards, exactly that object must be chosen.
+//! option is therefore identified by its object. Immediately before the option is chosen, its index
+//! and the texts by which it was found are queried again; afterwards, exactly that object must be
+//! chosen.
 
 use crate::act::delivered_to_target;
 use crate::app::{App, AppView, LinuxDevice, ask, capture, unknown};
@@ -24,13 +25,13 @@ const PARTS: usize = 40;
 /// The maximum number of options that a message lists.
 const NAMED: usize = 12;
 
-/// A list and its options at the time when it was read.
+/// A list and its options, as they were when the list was read.
 struct OptionList {
     object: Object,
     /// The parent of the options: the object itself, or the list or menu inside a combo box.
     holder: String,
     offered: Vec<ListOption>,
-    /// The options that were chosen at that time; `None` if unknown.
+    /// The options that were chosen when the list was read; `None` if unknown.
     before: Option<Vec<String>>,
 }
 
@@ -51,7 +52,8 @@ struct Choice {
     path: String,
     /// The last known index of the option.
     at: usize,
-    /// Whether options have moved since then, so that another option may have had that index.
+    /// Whether options have moved since that index was read, so that another option may have had
+    /// it.
     moved: bool,
 }
 
@@ -87,7 +89,7 @@ impl OptionList {
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND`, `AMBIGUOUS_MATCH` or `INVALID_ARGS`; `FILL_MISMATCH` when another
-/// option was or may have been chosen; also `BACKEND_LOST`, `TIMEOUT` or `INTERNAL`.
+/// option was or may have been chosen; or `BACKEND_LOST`, `TIMEOUT` or `INTERNAL`.
 pub(crate) async fn select(
     device: &mut LinuxDevice,
     target: Handle,
@@ -114,8 +116,8 @@ pub(crate) async fn select(
         let (label, path) = (label.clone(), option.path.clone());
         chosen.push(Choice { label, path, at: usize::MAX, moved: false });
     }
-    // GTK does not report which lists accept several options. Only those keep the other options
-    // chosen.
+    // GTK does not report which lists accept several options. Only lists that do so keep the other
+    // options chosen.
     let mut cleared = options.len() > 1 || list.object.is(s::MULTISELECTABLE);
     if cleared {
         clear_selection(&device.app, &list.object).await?;
@@ -175,7 +177,7 @@ async fn choose_option(device: &mut LinuxDevice, list: &mut OptionList, choice: 
 /// Returns the current index of an option in its list. `None` if it is no longer in the list, or if
 /// its name or a name inside it has changed since it was read.
 async fn place_of(view: AppView<'_>, list: &OptionList, path: &str) -> Result<Option<usize>> {
-    // The names inside the option at the time when it was read, starting with its own.
+    // The names inside the option when it was read, starting with its own.
     let inside = view.last.at(path).into_iter().flat_map(|at| view.last.picture.inside(at));
     let named = inside.map(|at| &view.last[at]).filter(|object| !object.name.is_empty()).take(PARTS);
     let mut parts: Vec<_> = named.map(|object| (object.path.clone(), object.name.clone())).collect();
@@ -199,14 +201,14 @@ async fn place_of(view: AppView<'_>, list: &OptionList, path: &str) -> Result<Op
     Ok(now.iter().position(|child| child == path))
 }
 
-/// Returns whether the app reports that all these options are chosen. False if they keep moving,
-/// because the result is then unknown.
+/// Returns whether the app reports that all these options are chosen. Returns false if the options
+/// keep moving, because the result is then unknown.
 async fn are_chosen(app: &App, list: &OptionList, chosen: &mut [Choice]) -> Result<bool> {
     for _ in 0..MAX_ROUNDS {
         let mut calls = vec![children(&list.holder)];
         calls.extend(chosen.iter().map(|choice| of_child(&list.object, "IsChildSelected", choice.at)));
         calls.push(children(&list.holder));
-        // An answer counts only for an option that has the same index before and after it.
+        // An answer counts only if the option has the same index before and after the answer.
         let mut answers = app.link.calls(&calls).await.into_iter();
         let order = |answer: Option<BusResult<Message>>| {
             paths(app, &list.holder, &answer.unwrap_or(Err(BusError::Vanished))?)
@@ -237,8 +239,8 @@ async fn are_chosen(app: &App, list: &OptionList, chosen: &mut [Choice]) -> Resu
 /// Checks that no other options were chosen. The app may simply have ignored the choice.
 ///
 /// # Errors
-/// Returns `FILL_MISMATCH` if others were chosen, after the earlier choice was restored as far as
-/// the app allows; also if an option moved and it is unknown which one is chosen.
+/// Returns `FILL_MISMATCH` if others were chosen (the earlier choice is then restored if the app
+/// allows it), or if an option moved and it is unknown which one is chosen.
 async fn no_others(
     device: &mut LinuxDevice,
     list: &OptionList,
@@ -280,7 +282,7 @@ async fn no_others(
 /// Restores the earlier choice. Returns whether the app now reports exactly that choice.
 async fn restore(view: AppView<'_>, list: &OptionList) -> Result<bool> {
     let Some(before) = &list.before else { return Ok(false) };
-    // A single-choice list replaces the chosen option, and may require one to be chosen.
+    // A single-choice list replaces the chosen option, and may require that one be chosen.
     let clearings = if before.len() == 1 { &[false, true][..] } else { &[true][..] };
     for &clear in clearings {
         if clear {
@@ -326,15 +328,15 @@ async fn children_of(app: &App, path: &str) -> Result<Option<Vec<String>>> {
     ask::unless_vanished(app, path, answer.and_then(|answer| paths(app, path, &answer))).await
 }
 
-/// Returns the paths of the objects that an answer of the object `of` refers to.
+/// Returns the paths of the objects that an answer from the object `of` refers to.
 fn paths(app: &App, of: &str, answer: &Message) -> BusResult<Vec<String>> {
     let all: Vec<Reference> = answer.read()?;
     Ok(all.into_iter().map(|path| app.link.resolve_path(of, path)).collect())
 }
 
-/// Reads the options of a list and which of them are chosen. The options are its children, or those
-/// of the list or menu that is the only child of a combo box. `None` if unknown, or if some options
-/// are in groups.
+/// Reads the options of a list, and determines which of them are chosen. The options are its
+/// children, or those of the list or menu that is the only child of a combo box. Returns `None` if
+/// they are unknown, or if some of them are in groups.
 async fn list_of(view: AppView<'_>, object: Object) -> Result<Option<OptionList>> {
     let mut holder = object.path.clone();
     for _ in 0..3 {
@@ -386,7 +388,7 @@ async fn read_options(view: AppView<'_>, options: Vec<String>) -> BusResult<Vec<
     Ok(all)
 }
 
-/// Creates the call for the children of an object.
+/// Creates the call that gets the children of an object.
 fn children(path: &str) -> Call<'_> {
     Call::new(path, ACCESSIBLE, "GetChildren")
 }

@@ -1,5 +1,5 @@
 //! Typing text. An app may move the focus or open a dialog while the text is being typed: the rest
-//! of the text must not go there unnoticed.
+//! of the text must not go elsewhere unnoticed.
 
 use crate::act::Act;
 use crate::act::focus::focus_element;
@@ -71,8 +71,8 @@ fn next(left: &[char]) -> &[char] {
 ///
 /// # Errors
 /// Returns `FILL_MISMATCH` when the focus moved elsewhere; the message states how much of the text
-/// went where. Returns `TIMEOUT` when cancelled or when the app does not read its keys, and the
-/// errors of giving the window and the target the focus.
+/// went where. Returns `TIMEOUT` when cancelled or when the app does not read its keys; otherwise,
+/// the errors that occur when the window and the target are given the focus.
 pub(crate) async fn type_text(act: &mut Act<'_>, target: Option<Handle>, text: &str) -> Result<InputOutcome> {
     let (x11, window) = typing(act.device, target).await?;
     if let Some(target) = target {
@@ -125,8 +125,8 @@ pub(crate) async fn type_text(act: &mut Act<'_>, target: Option<Handle>, text: &
     Ok(InputOutcome::done())
 }
 
-/// Returns the field that is typed into, if the target is a field and has the focus. Without a
-/// target, this is the field that was focused at the last capture.
+/// Returns the field to type into, if the target is a field that has the focus. Without a target,
+/// returns the field that had the focus at the last capture.
 async fn typed_field(view: AppView<'_>, target: Option<Handle>, since: usize) -> Result<Option<Field>> {
     let last = view.last;
     let at = match target {
@@ -158,8 +158,8 @@ async fn field_now(app: &App, path: &str) -> Result<(bool, Option<usize>)> {
     Ok((states & s::FOCUSED != 0, ask::or_none(app, count).await?.flatten()))
 }
 
-/// Checks that the last characters arrived, and that the next ones would. A field that lost the
-/// focus but has all characters may only have opened a list of suggestions.
+/// Checks that the last characters arrived, and that the next ones would do so too. A field that
+/// lost the focus but has all characters may merely have opened a list of suggestions.
 ///
 /// # Errors
 /// Returns `FILL_MISMATCH` if characters went elsewhere.
@@ -200,8 +200,8 @@ async fn check(device: &mut LinuxDevice, place: &mut TypingTarget, progress: Typ
     Err(strayed_error(&from, &to, progress, inside.map(|inside| (since + inside, since))))
 }
 
-/// Returns the window that receives the keys instead of the one that is typed into. If a field has
-/// fewer characters than were sent, waits for a window that may be opening.
+/// Returns the window that receives the keys instead of the intended one. If a field has fewer
+/// characters than were sent, waits for a window that may be opening.
 async fn waits_for_all(
     app: &App,
     place: &mut TypingTarget,

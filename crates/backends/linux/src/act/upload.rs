@@ -37,8 +37,8 @@ const SHOWN: Duration = Duration::from_secs(2);
 /// The maximum number of times that a path is given to a chooser that does not accept it.
 const TRIES: usize = 4;
 
-/// The maximum number of times that Escape is sent to a chooser: the first may only close the list
-/// below its field.
+/// The maximum number of times that Escape is sent to a chooser: the first Escape may close only
+/// the list below the chooser's field.
 const ESCAPES: usize = 3;
 
 /// The hint for a chooser without a field for paths.
@@ -46,13 +46,14 @@ const CHOOSER_HINT: &str =
     "run `stickpin snapshot -i` to see what the file chooser contains, or `stickpin key Escape` to close it";
 
 /// The hint for a chooser that may accept several files, but only one through its field.
-const ONE_BY_ONE: &str = "its path field accepts one file: run `stickpin upload TARGET FILE` once for each \
-    file, if the app accepts them one after another; if its list accepts several, open the file chooser with \
-    `stickpin press @REF`, then run `stickpin snapshot -i`";
+const ONE_BY_ONE: &str = "the file chooser's path field accepts one file: run `stickpin upload TARGET FILE` once \
+    for each file, if the app accepts them one after another; if the chooser's list accepts several, open the \
+    chooser with `stickpin press @REF`, then run `stickpin snapshot -i`";
 
 #[async_trait]
 impl Files for LinuxDevice {
-    /// Returns the file chooser whose window, or a field in it, has this handle.
+    /// Returns the file chooser to which this handle belongs: the handle of its window, or of a
+    /// field in that window.
     async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
         if is_foreign(handle) {
             let foreign = self.foreign.as_ref().filter(|foreign| foreign.handle == handle);
@@ -81,8 +82,8 @@ impl Files for LinuxDevice {
 
 /// Returns what a chooser of this app accepts.
 fn file_input(view: AppView<'_>, input: Handle, top: &str) -> FileInput {
-    // The field of Qt accepts several quoted paths, but not reliably once it has contained another
-    // name. The field of GTK accepts one, even if its list accepts several.
+    // Qt's field accepts several quoted paths, but not reliably after it has contained another
+    // name. GTK's field accepts only one path, even if the chooser's list accepts several.
     let multiple = view.app.profile().choosers_say_what_they_do
         && of_chooser(view.last, top, says_it_opens).flatten() == Some(true);
     let one_by_one = (!multiple).then(|| ONE_BY_ONE.to_owned());
@@ -140,12 +141,13 @@ pub(crate) async fn give_files(
         let message = format!("the file chooser {} did not accept {}{why}", quote(&title), quote(&text));
         unknown(Error::invalid_args(message))
     };
-    // Read only once, because windows that the first attempt opens still exist during the second.
+    // These are read only once, because windows that the first attempt opens still exist during the
+    // second.
     let before = modal_windows(&act.device.last);
     // A chooser that is still reading a folder does not accept a path, and may even close its
     // field.
     for again in 0..TRIES {
-        // From the second attempt on, the first one may have succeeded.
+        // From the second attempt on, an earlier one may have succeeded.
         let tried = |e: Error| if again > 0 { unknown(e) } else { e };
         let Some(field) = shown_field(act, &chooser).await.map_err(tried)? else {
             if again > 0 {
@@ -185,7 +187,7 @@ pub(crate) async fn give_files(
     ))
 }
 
-/// Closes a chooser by Escape, as a person would. Returns whether it is gone.
+/// Closes a chooser with Escape, as a person would. Returns whether it is gone.
 async fn escape(device: &mut LinuxDevice, chooser: &Chooser) -> Result<bool> {
     let left = |last: &LastCapture| (!choosers(last).contains(&chooser.top)).then_some(());
     if left(&device.last).is_some() {
@@ -224,7 +226,7 @@ async fn type_path(device: &mut LinuxDevice, chooser: &Chooser, field: &Object, 
         return Err(takes_no_text(&chooser.window.title));
     }
     if device.app.profile().choosers_say_what_they_do {
-        // The button may have named the action for the earlier content of the field.
+        // The button may have shown the action for the field's earlier content.
         capture::capture_app(device, &[]).await?;
         if of_chooser(&device.last, &chooser.top, says_it_opens).flatten() == Some(false) {
             return Err(to_save_in(&chooser.window.title));
@@ -238,8 +240,8 @@ async fn type_path(device: &mut LinuxDevice, chooser: &Chooser, field: &Object, 
     Ok(())
 }
 
-/// Activates a field by its own action, as Enter does. Returns false if that does not activate it.
-/// The action of GTK 4 is not used: it reports success without doing anything.
+/// Activates a field through its own action, as Enter does. Returns false if that does not activate
+/// it. GTK 4's action is not used: it reports success without doing anything.
 async fn activate(app: &App, field: &Object) -> Result<bool> {
     if !field.has(Interfaces::ACTION) || app.profile().fields_activate_nothing {
         return Ok(false);
@@ -311,7 +313,7 @@ async fn is_shown(app: &App, path: &str) -> Result<bool> {
     Ok(states.is_some_and(|states| s::is_visible(states, app.link.toolkit)))
 }
 
-/// Returns the field for paths of the chooser with this path.
+/// Returns the path field of the chooser with this path.
 fn field_of(last: &LastCapture, top: &str) -> Option<Object> {
     path_field(&last.picture, last.at(top)?).map(|field| last.picture[field].clone())
 }
@@ -367,7 +369,7 @@ pub(crate) async fn on_screen(app: &App) -> Result<Vec<Window>> {
     Ok(WindowStack::of(app).await?.map_or_else(Vec::new, |sight| sight.windows))
 }
 
-/// Returns the chooser with this path, as recorded when it opened, or as it is now.
+/// Returns the chooser with this path, as recorded when it opened, otherwise in its current state.
 pub(crate) async fn chooser_known(device: &mut LinuxDevice, top: &str) -> Result<Chooser> {
     match device.chooser.take().filter(|chooser| chooser.top == top) {
         Some(chooser) => Ok(chooser),

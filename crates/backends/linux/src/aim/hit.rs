@@ -1,8 +1,7 @@
-//! Hit tests: which element an input at a point reaches, and whether that is the one that it is
-//! meant for, if any. The X server determines which window gets the input (`aim/window.rs`), and
-//! the app names its object at the point (`named`). The order of children determines what covers
-//! that object (`stacking`), and the ancestors determine what an unread object belongs to
-//! (`named`).
+//! Hit tests: which element an input at a point reaches, and whether this is the intended element,
+//! if there is one. The X server determines which window gets the input (`aim/window.rs`), and the
+//! app names its object at the point (`named`). The order of children determines what covers that
+//! object (`stacking`), and the ancestors determine what an unread object belongs to (`named`).
 
 pub(super) mod named;
 pub(super) mod stacking;
@@ -71,8 +70,9 @@ pub(crate) struct IntendedTarget<'d> {
     pub(crate) offset: Point,
     /// Whether the window is known to be the topmost one at the point.
     pub(crate) on_top: bool,
-    /// Whether to ask the app for the object at the point. It is not asked about a press by the
-    /// element's own action, nor in a pop-up, where it would name what is below.
+    /// Whether to ask the app for the object at the point. The app is not asked about a press
+    /// through the element's own action, nor about a point in a popup, where it would name the
+    /// object below.
     pub(crate) asked: bool,
     /// The rectangles of objects that may cover the target, if they were queried just now.
     pub(crate) over: Option<&'d [Option<Rect>]>,
@@ -123,7 +123,7 @@ pub(crate) async fn object_at(
 ) -> Resolved<Option<String>> {
     let AppView { app, last } = view;
     let Some(window) = sight.at(point).await?.filter(|w| w.pid == app.info.pid) else { return Ok(None) };
-    // GTK 4 answers for a window as if it had no pop-ups, so their content is queried.
+    // GTK 4 answers for a window as if it had no popups, so their content is queried.
     let apart = window.popup && last.picture.profile().popups == Popups::InWindows;
     let popovers = last.picture.objects.iter().filter(|o| apart && o.shown && last.picture.is_popover(o));
     let inside = popovers.flat_map(|popover| popover.children.iter().copied()).filter(|&at| last[at].shown);
@@ -149,8 +149,8 @@ pub(crate) async fn object_at(
     Ok(None)
 }
 
-/// Determines the object that receives an input at a point. Starts from the object that the app
-/// named, and continues with what covers it, repeatedly.
+/// Determines the object that receives an input at a point. Starts with the object that the app
+/// named, and repeatedly continues with the object that covers it.
 async fn uppermost(spot: HitPoint<'_>, named: String) -> Resolved<String> {
     let AppView { app, last } = spot.view;
     let Some(mut at) = last.at(&named) else { return Ok(named) };
@@ -189,8 +189,8 @@ async fn within(
     Ok(HitOutcome { hit, named })
 }
 
-/// Asks the app for the object at a point, descending from the window. Returns `None` if it names
-/// none; that is an error for toolkits that name everything that they show.
+/// Asks the app for the object at a point, descending from the window. Returns `None` if the app
+/// names none; this is an error for toolkits that name everything that they show.
 async fn inner_hit(spot: HitPoint<'_>, at: usize) -> Resolved<Option<HitResult>> {
     let last = spot.view.last;
     let (above, top) = (last.chain(at), last.top(at));
@@ -232,8 +232,8 @@ async fn named_hit(view: AppView<'_>, at: usize, path: &str) -> Result<HitResult
 
 /// Determines whether a later sibling of the element, or of an ancestor, covers it.
 ///
-/// GTK draws children in order, and `GetAccessibleAtPoint` returns the first at the point, which is
-/// the lowest. `said` contains the rectangles, if they were queried just now.
+/// GTK draws children in order, and `GetAccessibleAtPoint` returns the first one at the point,
+/// which is the lowest. `said` contains the rectangles, if they were queried just now.
 async fn beside_hit(spot: HitPoint<'_>, at: usize, said: Option<&[Option<Rect>]>) -> Resolved<HitResult> {
     let AppView { app, last } = spot.view;
     let over = possible_covers(&last.picture, at);
@@ -462,7 +462,7 @@ mod tests {
         let (device, app) = read(Toolkit::Qt).await;
         app.becomes(|now| now.stacked = false);
         assert_eq!(uppermost(&device, (50.0, 20.0), FIRST).await.unwrap(), FIRST);
-        // What covers it was not read, so the result is unknown.
+        // The object that covers it was not read, so the result is unknown.
         let (mut device, _app) = read(Toolkit::Qt).await;
         let second = device.last.at(SECOND).unwrap();
         device.last.picture[second].path = "/renamed".to_owned();

@@ -1,8 +1,8 @@
-//! Pointer grabs: an open menu, list or pop-up receives input before everything else. A press
+//! Pointer grabs: an open menu, list or popup receives input before everything else. A press
 //! outside it only closes it.
 //!
-//! The X server reports whether a client grabs the pointer. That alone may also be a drag, so a
-//! pop-up must be open as well. GTK 3 draws popovers inside their window without a grab; those
+//! The X server reports whether a client grabs the pointer. A grab alone may also be a drag, so a
+//! popup must be open as well. GTK 3 draws popovers inside their window without a grab; those
 //! report that they are modal.
 
 use crate::aim::window;
@@ -27,7 +27,7 @@ pub(crate) async fn check_input_grab(
     let popups = || sight.windows.iter().filter(|w| w.popup && w.is_shown());
     let inside = popups().any(|popup| popup.id == window.id);
     let open = open_beside(picture, at);
-    // An element inside a pop-up is blocked only by another pop-up that was opened from there.
+    // An element inside a popup is blocked only by another popup that was opened from there.
     let there = if inside { open.is_some() } else { popups().next().is_some() };
     if !there || !sight.x11.run(|d| pointer::is_grabbed(d)).await? {
         return Ok(HitResult::Target);
@@ -57,7 +57,7 @@ pub(crate) async fn check_not_grabbed(
         .hint("run `stickpin key Escape` to close it"))
 }
 
-/// Returns the result for an open pop-up that intercepts an input; `popup` is its object, if known.
+/// Returns the result for an open popup that intercepts an input; `popup` is its object, if known.
 fn held_by(AppView { app, last }: AppView<'_>, popup: Option<usize>) -> HitResult {
     let above = popup.map(|at| last.chain(at)).unwrap_or_default();
     let handles: Vec<_> = above.iter().map(|&i| app.ids.handle(&last[i].path)).collect();
@@ -65,9 +65,9 @@ fn held_by(AppView { app, last }: AppView<'_>, popup: Option<usize>) -> HitResul
     let named = |n: &NodeRef<'_>| !n.name().is_empty() && n.role() != Role::Window;
     let inside = nodes.clone().next().and_then(|n| n.subtree().find(named));
     let what = match (nodes.find(named), inside) {
-        (Some(opener), _) => format!("the pop-up of {}", node_words(opener)),
-        (None, Some(node)) => format!("the pop-up with {}", node_words(node)),
-        (None, None) => "a pop-up".to_owned(),
+        (Some(opener), _) => format!("the popup of {}", node_words(opener)),
+        (None, Some(node)) => format!("the popup with {}", node_words(node)),
+        (None, None) => "a popup".to_owned(),
     };
     HitResult::PopupGrab { by: handles.first().copied(), what }
 }
@@ -96,7 +96,7 @@ pub(super) fn of_the_open_bar(picture: &ObjectTree, at: usize) -> bool {
     bar.zip(open).is_some_and(|(bar, open)| chain(picture, open).contains(&bar))
 }
 
-/// Returns an open pop-up that does not contain an object. For an object in a pop-up, only pop-ups
+/// Returns an open popup that does not contain an object. For an object in a popup, only popups
 /// opened from there count; menus do not block the entries that opened them.
 fn open_beside(picture: &ObjectTree, at: Option<usize>) -> Option<usize> {
     let above = at.map(|at| chain(picture, at)).unwrap_or_default();
@@ -203,7 +203,7 @@ mod tests {
     fn list_opened_in_a_popup_grabs_input() {
         let mut picture = picture();
         picture.toolkit = Toolkit::Gtk4;
-        // A pop-up with a button and another pop-up in it.
+        // A popup with a button and another popup in it.
         picture.objects[6].children.clear();
         picture.objects[7].children.clear();
         picture.objects[2] = object(role::FILLER, 0, &[3, 4]);

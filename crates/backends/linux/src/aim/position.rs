@@ -12,16 +12,16 @@ use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};
 use stickpin_x11desk::Window;
 
-/// Returns whether another window covers a point of this one. Pop-ups do not count, because they
-/// may be larger than their content. `windows` are ordered lowest first.
+/// Returns whether another window covers a point of this one. Popups do not count, because they may
+/// be larger than their content. `windows` is in stacking order, lowest first.
 fn is_behind(windows: &[Window], window: u32, point: Point) -> bool {
     let Some(at) = windows.iter().position(|w| w.id == window) else { return false };
     let covers = |w: &Window| !w.popup && w.is_shown() && w.area_with_decoration().contains(point.0, point.1);
     windows[at + 1..].iter().any(covers)
 }
 
-/// Returns the scroll containers of an object, innermost first. A pop-up is not clipped by those
-/// around its opener.
+/// Returns the scroll containers of an object, innermost first. A popup is not clipped by the
+/// scroll containers around its opener.
 pub(super) fn panes(picture: &ObjectTree, at: usize) -> Vec<usize> {
     let chain = chain(picture, at);
     let end = popup_in(picture, &chain).map_or(chain.len(), |popup| popup + 1);
@@ -40,8 +40,8 @@ fn has_no_position(rect: Rect) -> bool {
     rect.x <= least || rect.y <= least
 }
 
-/// Returns the paths whose rectangles determine a position: the object, its scroll containers,
-/// innermost first, and its window.
+/// Returns the paths of the objects whose rectangles determine a position: the object itself, its
+/// scroll containers (innermost first), and its window.
 fn position_paths(picture: &ObjectTree, at: usize) -> Vec<String> {
     let window = chain(picture, at).last().copied().unwrap_or(at);
     let all = std::iter::once(at).chain(panes(picture, at)).chain([window]);
@@ -129,8 +129,8 @@ async fn offset(view: AppView<'_>, at: usize, frame: Option<Rect>, sight: &Windo
     Ok((x - said.x, y - said.y))
 }
 
-/// Returns the part of an element that its scroll containers show, on the screen; the whole element
-/// if they show none of it; `None` if it has no position.
+/// Returns the part of an element that its scroll containers show, in screen coordinates; the whole
+/// element if they show none of it; `None` if it has no position.
 pub(crate) async fn visible_part(view: AppView<'_>, handle: Handle) -> Result<Option<Rect>> {
     let Some(at) = view.index(handle) else { return Ok(None) };
     let sight = WindowStack::of(view.app).await?;
@@ -148,7 +148,7 @@ pub(crate) async fn locate_on_screen(
     position_from_answers(view, at, &said, sight).await
 }
 
-/// Asks for all rectangles that an aim at an object needs, in one round trip.
+/// Queries all rectangles that are needed to aim at an object, in one round trip.
 ///
 /// # Errors
 /// Returns an error if the app is gone or silent.

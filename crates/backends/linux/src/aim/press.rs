@@ -5,14 +5,15 @@ use crate::app::{App, AppView};
 use crate::model::{Facts, Interfaces, Object, ObjectTree, Point, is_menu, is_menu_item, role as n, roles};
 use stickpin_tree::{Handle, Rect};
 
-/// Returns whether an object is pressed by its action, not by the pointer. The action of its role
-/// must have the effect of a press. If there is a pointer, it is used instead of these actions:
+/// Returns whether an object is pressed through its action, not by the pointer. The action of its
+/// role must have the effect of a press. If there is a pointer, it is used instead of these
+/// actions:
 ///
-/// - The actions of Qt's menu entries leave the menu open, which then receives all keys.
-/// - Qt's `Toggle` action changes a check box or tool button without emitting `clicked` or
+/// - The actions of Qt's menu entries, which leave the menu open, so that it receives all keys.
+/// - Qt's `Toggle` action, which changes a check box or tool button without emitting `clicked` or
 ///   `triggered`, to which most apps respond.
-/// - An action of a GTK 3 app that is reached only over the bus: if the action shows a dialog from
-///   inside, the app locks up at the next key (`bus/orders.rs`).
+/// - The actions of a GTK 3 app that is reached only over the bus. If such an action shows a dialog
+///   from inside, the app locks up at the next key (`bus/orders.rs`).
 pub(crate) fn presses_by_action(AppView { app, last }: AppView<'_>, at: usize) -> bool {
     let (object, profile) = (&last[at], app.profile());
     let turns = is_menu_item(object.role) || roles::is(object.role, Facts::CHECKED);
@@ -22,7 +23,7 @@ pub(crate) fn presses_by_action(AppView { app, last }: AppView<'_>, at: usize) -
     acts && !(differs && app.screen.has_pointer())
 }
 
-/// Returns whether a captured element is pressed by its action.
+/// Returns whether a captured element is pressed through its action.
 pub(crate) fn is_by_action(view: AppView<'_>, target: Handle) -> bool {
     view.index(target).is_some_and(|at| presses_by_action(view, at))
 }
@@ -38,8 +39,8 @@ pub(crate) fn is_group_box(app: &App, picture: &ObjectTree, object: &Object) -> 
 }
 
 /// Returns the point where a press reaches an object. Check boxes and radio buttons of Qt have
-/// their indicator at the leading edge and ignore presses after their text. A spin box of GTK 4 has
-/// its buttons after the text.
+/// their indicator at the leading edge and ignore presses beyond their text. A spin box of GTK 4
+/// has its buttons after the text.
 pub(crate) fn press_point(AppView { app, last }: AppView<'_>, at: usize, visible: Rect) -> Point {
     let (x, y) = visible.center();
     let object = &last[at];

@@ -11,15 +11,15 @@ use stickpin_device::{ErrorCode, Result};
 /// The `AtspiScrollType` that scrolls until the element is visible anywhere.
 const ANYWHERE: u32 = 6;
 
-/// The number of scroll steps for one element after which only the wheel is used. The maximum is
-/// twice as many.
+/// The number of scroll steps for one element after which only the wheel is used. The maximum
+/// number of steps is twice that.
 const ROUNDS: usize = 12;
 
 /// Timeout for an app to lay out what the wheel has scrolled.
 const SCROLLED: Duration = Duration::from_millis(400);
 
-/// Scrolls until an element is visible: by the toolkit's `ScrollTo`, by the scroll bars around it,
-/// and by the wheel, because scroll bars of GTK 4 do not report their position.
+/// Scrolls until an element is visible: with the toolkit's `ScrollTo`, with the scroll bars around
+/// it, and with the wheel, because GTK 4's scroll bars do not report their position.
 pub(crate) async fn scroll_into_view(
     view: AppView<'_>,
     at: usize,
@@ -91,9 +91,9 @@ async fn approach(AppView { app, last }: AppView<'_>, at: usize) -> Result<bool>
     Ok(moved)
 }
 
-/// Returns the scroll containers that do not show the whole element, innermost first, with the
-/// distance of the element from each container's center: 0 in a direction in which it is fully
-/// visible.
+/// Returns the scroll containers that do not show the whole element, innermost first, each with the
+/// distance of the element from the container's center. The distance is 0 in a direction in which
+/// the element is fully visible.
 async fn panes_away(
     AppView { app, last }: AppView<'_>,
     at: usize,

@@ -8,8 +8,8 @@ use stickpin_device::{CancellationToken, ErrorCode, InputOutcome, Result};
 use stickpin_tree::{Handle, Rect};
 use stickpin_x11desk::{pings, pointer, screenshot};
 
-/// Scrolls the container around `target` by its scroll bar if that reports a position. Otherwise,
-/// turns the wheel over the target, or over the active window if there is no target.
+/// Scrolls the container around `target` with its scroll bar if the bar reports a position.
+/// Otherwise, turns the wheel over the target, or over the active window if there is no target.
 pub(crate) async fn scroll(
     view: AppView<'_>,
     target: Option<Handle>,
@@ -67,14 +67,14 @@ async fn turn_wheel(
         pings::await_delivery(d, id)
     });
     turned.await.map_err(unknown)?;
-    // Movement is visible once it is drawn.
+    // Movement becomes visible only when it is drawn.
     let cancel = CancellationToken::new();
     settle::until_changed(view, SCROLLED, &cancel).await?;
     let after = x11.run(move |d| screenshot::take_screenshot(d, area)).await.map_err(unknown)?;
     Ok(before != after)
 }
 
-/// The pixels per notch of the wheel, between those of GTK, Qt and Firefox.
+/// The number of pixels per notch of the wheel, a value between those of GTK, Qt and Firefox.
 const NOTCH: f64 = 60.0;
 
 /// The maximum number of notches per command along each axis.

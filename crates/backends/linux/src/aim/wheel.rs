@@ -151,7 +151,7 @@ mod tests {
             (0..9).map(|n| Rect { x: 60.0, y: 40.0 * f64::from(n), width: 400.0, height: 30.0 }).collect();
         let best = free_points(area, &rows, (false, true))[0];
         assert!(best.steady && best.point.0 < 60.0, "{best:?}");
-        // With horizontal scrolling, every row passes by, wherever it is.
+        // With horizontal scrolling, every row passes the point, wherever it is.
         let across = free_points(area, &rows, (true, false));
         assert!(!across.is_empty() && across.iter().all(|turn| turn.steady == (turn.point.1 % 40.0 >= 30.0)));
         // A point between the rows is suitable for one notch.

@@ -1,4 +1,4 @@
-//! The window of the display that shows an element, and whether it receives an input at a point.
+//! The X window that shows an element, and whether that window receives an input at a point.
 
 use crate::app::{App, AppView, WindowStack, ask};
 use crate::model::{ObjectTree, Point, extents, is_menu_item, popup_in, role, states};
@@ -7,8 +7,8 @@ use stickpin_device::{HitResult, Result};
 use stickpin_tree::{Rect, quote};
 use stickpin_x11desk::{Window, X11, window_manager, windows};
 
-/// Returns the X window that shows an object: its pop-up, its floating dock or its top-level
-/// window; `None` if it cannot be determined.
+/// Returns the X window that shows an object: its popup, its floating dock or its top-level window;
+/// `None` if it cannot be determined.
 pub(crate) async fn window_of(view: AppView<'_>, at: usize, windows: &[Window]) -> Result<Option<Window>> {
     let frame = ask::place(view.app, &view.last[view.last.top(at)].path).await?;
     window_with(view, at, frame, windows).await
@@ -46,8 +46,8 @@ async fn floating(view: AppView<'_>, at: usize, windows: &[Window]) -> Result<Op
     Ok(windows.iter().filter(own).find(shows).cloned())
 }
 
-/// Returns the pop-up window that shows an object, and the position of its content according to the
-/// app; `None` if the object is in the app's own window, or no pop-up window matches.
+/// Returns the popup window that shows an object, and the position of its content according to the
+/// app; `None` if the object is in the app's own window, or no popup window matches.
 pub(crate) async fn popup(
     AppView { app, last }: AppView<'_>,
     at: usize,
@@ -78,7 +78,8 @@ pub(crate) async fn popup(
         };
         return Ok(window.map(|window| (window.clone(), area)));
     }
-    // Outside in: a pop-up may be a top-level object of the app, or have an unknown role.
+    // Search from the outside in: a popup may be a top-level object of the app, or have an unknown
+    // role.
     let names_popups = picture.objects.iter().any(|o| picture.is_popover(o));
     let outside_in: Vec<usize> = chain.into_iter().rev().collect();
     let asked: &[usize] = match picture.profile().popups {
@@ -104,7 +105,7 @@ pub(super) fn pending_dialog(view: AppView<'_>, at: usize, windows: &[Window]) -
     Some(format!("the dialog {}, which is just opening", quote(name)))
 }
 
-/// Returns the name of a modal window of the app that is not among these windows; `None` also if
+/// Returns the name of a modal window of the app that is not among these windows; also `None` if
 /// `top`, the window that is aimed at, is modal itself.
 fn pending_dialog_name<'p>(picture: &'p ObjectTree, top: usize, shown: &[&Window]) -> Option<&'p str> {
     // A modal window may have others below it.
@@ -159,9 +160,9 @@ pub(super) async fn window_hit(
     }
 }
 
-/// Describes a window that covers one of the app. For a window of another process, the description
-/// includes its program; it also includes the address of its process if the window belongs to the
-/// app, or the app is alone on its display.
+/// Describes a window that covers a window of the app. For a window of another process, the
+/// description includes the program, and also the address of the process if the window belongs to
+/// the app, or the app is alone on its display.
 pub(crate) async fn covering_window(app: &App, window: Window, x11: &X11) -> Result<String> {
     if window.pid == app.info.pid {
         return Ok(window.describe());
@@ -184,8 +185,8 @@ pub(super) async fn is_elsewhere(view: AppView<'_>, at: usize, taken: &Window, x
     Ok(window_of(view, at, &windows).await?.is_some_and(|window| window.id != taken.id))
 }
 
-/// Returns the windows on the screen and the app's active window, otherwise the topmost of its
-/// windows.
+/// Returns the windows on the screen, and the app's active window or, if none is active, its
+/// topmost one.
 pub(crate) async fn active_window(app: &App) -> Result<Option<(WindowStack, Window)>> {
     let Some(sight) = WindowStack::of(app).await? else { return Ok(None) };
     let pid = app.info.pid;

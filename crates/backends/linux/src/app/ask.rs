@@ -16,7 +16,7 @@ pub(crate) async fn actions_of(app: &App, path: &str) -> Result<Vec<String>> {
     Ok(unless_vanished(app, path, actions).await?.unwrap_or_default())
 }
 
-/// Returns an object's answer during an action; `None` if it refuses.
+/// Returns an object's answer during an action; `None` if the object refuses.
 ///
 /// # Errors
 /// Returns the errors of [`refused`].
@@ -37,7 +37,7 @@ pub(crate) async fn send_order(app: &App, call: &Call<'_>) -> Result<bool> {
     Ok(answer.is_some_and(|answer| answer.is_none_or(|answer| answer.read().unwrap_or(false))))
 }
 
-/// Creates the order that performs an action of an object, given by its index.
+/// Creates the order that performs an object's action, given the action's index.
 pub(crate) fn do_action(path: &str, action: usize) -> Call<'_> {
     Call::new(path, ACTION, "DoAction").with((i32::try_from(action).unwrap_or(i32::MAX),))
 }
@@ -49,7 +49,7 @@ pub(crate) fn do_action(path: &str, action: usize) -> Call<'_> {
 /// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`.
 pub(crate) async fn refused(app: &App, path: &str, fault: BusError) -> Result<()> {
     match fault {
-        // Qt reports a missing object for a missing method.
+        // Qt reports a missing method as a missing object.
         BusError::Vanished => match app.link.call(Call::new(path, ACCESSIBLE, "GetState")).await {
             Ok(_) => Ok(()),
             Err(BusError::Closed(why)) => Err(lifecycle::capture_error(app, BusError::Closed(why)).await),

@@ -1,4 +1,4 @@
-//! The life of an app: whether it is still there, what it has received, and how it ended.
+//! The life of an app: whether it is still running, what it has received, and how it ended.
 
 use crate::app::{App, app_lost};
 use crate::bus::{BusError, BusResult};
@@ -54,8 +54,8 @@ pub(crate) async fn barrier(app: &App) -> Result<()> {
     check_answer(app, app.link.barrier().await).await
 }
 
-/// Waits until the app has received what was sent to it. The first answer may precede that; the
-/// second does not.
+/// Waits until the app has received what was sent to it. The app may send the first answer before
+/// that, but not the second one.
 ///
 /// # Errors
 /// Returns the errors of [`barrier`].

@@ -39,7 +39,7 @@ pub(crate) async fn wait_double_click_interval(device: &LinuxDevice, point: Poin
     }
 }
 
-/// Moves the pointer. Returns when the app of the window has noticed.
+/// Moves the pointer. Returns when the window's app has noticed.
 pub(crate) async fn move_pointer(x11: &X11, window: Option<u32>, (x, y): Point) -> Result<()> {
     x11.run(move |d| {
         pointer::move_to(d, x, y)?;
@@ -54,8 +54,8 @@ const DOWN: Duration = Duration::from_millis(12);
 /// Timeout for an app to notice that a button is down.
 const SEEN: Duration = Duration::from_millis(500);
 
-/// Waits while a button is down until the app has noticed, if it can be asked. A busy app might
-/// otherwise see the press and the release together.
+/// While a button is down, waits until the app has noticed, if the app can be asked. Otherwise, a
+/// busy app might see the press and the release together.
 async fn down(link: Option<&Link>, hold: Duration) {
     sleep(hold.max(DOWN)).await;
     let Some(link) = link else { return };
@@ -68,7 +68,7 @@ async fn down(link: Option<&Link>, hold: Duration) {
     drop(timeout(SEEN, seen).await);
 }
 
-/// Performs a press at its point in the window. `link` leads to the app of the window, if it is
+/// Performs a press at its point in the window. `link` leads to the window's app, if that app is
 /// accessible.
 ///
 /// # Errors

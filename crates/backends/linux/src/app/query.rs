@@ -11,7 +11,7 @@ use serde_json::{Value, json};
 use stickpin_device::{Query, Result, element_gone, unsupported};
 use stickpin_tree::Handle;
 
-/// Characters per request.
+/// The number of characters per request.
 const CHUNK_CHARS: i32 = 65_536;
 
 /// The maximum number of characters that are read from one element's text.
@@ -60,8 +60,8 @@ pub(crate) async fn windows(link: &Link) -> BusResult<ObjectTree> {
     if vanished.is_empty() { Ok(picture) } else { Err(BusError::Vanished) }
 }
 
-/// Returns the captured facts of an object with its attributes. The app chooses the attributes, so
-/// they never replace other facts.
+/// Returns the captured facts about an object, with its attributes. The app chooses the attributes,
+/// so they never replace other facts.
 fn facts(object: &Object) -> Value {
     let mut out = json!({
         "role": roles::tag(object.role),

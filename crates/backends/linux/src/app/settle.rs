@@ -15,8 +15,8 @@ const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 /// always busy.
 const BUSY: Duration = Duration::from_secs(3);
 
-/// Waits until nothing has been signaled for `request.quiet` and the app's process is idle or known
-/// to be always busy, for at most `request.cap`.
+/// Waits, for at most `request.cap`, until nothing has been signaled for `request.quiet` and the
+/// app's process is idle or known to be always busy.
 pub(crate) async fn until_quiet(
     device: &mut LinuxDevice,
     request: SettleRequest,
@@ -75,7 +75,8 @@ pub(crate) async fn wait_for_signal(
 }
 
 /// Returns whether the app's process is working on something that it has not signaled yet. Does not
-/// wait again for a process that works constantly without signals, such as an animation.
+/// wait again for a process that works constantly without signals, for example to show an
+/// animation.
 fn works_on(device: &mut LinuxDevice, work: &mut ProcessorTime, start: Instant, end: Instant) -> bool {
     let busy = !device.always_busy && work.is_busy();
     device.always_busy |= busy && Instant::now() >= start + BUSY;

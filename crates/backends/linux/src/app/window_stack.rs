@@ -56,17 +56,17 @@ pub(crate) struct ElementPosition {
     pub(crate) frame: Option<Rect>,
 }
 
-/// How long answers are valid for the next step of an action. A change without a signal in this
-/// time could equally happen while an answer is on its way.
+/// How long answers are valid for the next step of an action. A change that is not signaled could
+/// just as well happen while an answer is on its way.
 pub(crate) const FRESH: Duration = Duration::from_millis(50);
 
-/// An app's answers about an element that is pressed by its own action, for the next steps of the
-/// same action: the aim and the press. Valid until the app signals a change, or [`FRESH`] has
+/// An app's answers about an element that is pressed through its own action, for the next steps of
+/// the same action: the aim and the press. Valid until the app signals a change, or [`FRESH`] has
 /// passed.
 #[derive(Debug)]
 pub(crate) struct ActionPrefetch {
     pub(crate) of: Handle,
-    /// The app's change count when the answers were received, and the time.
+    /// The app's change count and the time when the answers were received.
     pub(crate) changes: u64,
     pub(crate) at: Instant,
     /// The context of the element's record.

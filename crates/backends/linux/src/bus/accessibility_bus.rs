@@ -13,7 +13,7 @@ use stickpin_x11desk::Address;
 use tokio::time::Instant;
 use zbus::{OwnedVariant, Variant};
 
-/// Timeout for each answer of one app among many, so that an app that hangs does not hold up the
+/// Timeout for each answer from one app among many, so that an app that hangs does not hold up the
 /// list.
 const ONE_OF_MANY: Duration = Duration::from_millis(500);
 
@@ -32,7 +32,7 @@ const STATUS: &str = "org.a11y.Status";
 /// The root window's property that contains the bus address.
 const PROPERTY: &str = "AT_SPI_BUS";
 
-/// The events that are subscribed to. Apps send only events that a client has registered.
+/// The events that are subscribed to. Apps send only events for which a client has registered.
 const EVENTS: &str = "object:children-changed object:state-changed object:property-change object:text-changed \
                       object:selection-changed object:active-descendant-changed object:visible-data-changed \
                       object:model-changed object:row-inserted object:row-deleted object:announcement \
@@ -47,7 +47,7 @@ pub(crate) struct Addresses {
     /// `DBUS_SESSION_BUS_ADDRESS`: the session bus, which provides the address of the accessibility
     /// bus.
     pub(crate) session: Option<String>,
-    /// `DISPLAY`: the X server, which has the address as a property.
+    /// `DISPLAY`: the X server, whose root window has the address as a property.
     pub(crate) display: Option<String>,
 }
 
@@ -58,7 +58,7 @@ pub(crate) struct RegisteredApp {
     pub(crate) bus: String,
     /// The name that the app gives itself.
     pub(crate) title: String,
-    /// The process, if the bus knows it.
+    /// The process id, if the bus reports it.
     pub(crate) pid: Option<u32>,
     /// The number of windows; `None` if the app did not answer.
     pub(crate) windows: Option<i32>,
@@ -119,7 +119,8 @@ impl AccessibilityBus {
     /// Returns an error if the bus or its registry does not answer.
     pub(crate) async fn listen(&self, app: &str, until: Instant) -> BusResult<()> {
         self.subscribe(app, until).await?;
-        // Apps send all events that any client has registered, until that client leaves the bus.
+        // Apps send all events for which any client has registered, until that client leaves the
+        // bus.
         let register =
             |event| Call::new("/org/a11y/atspi/registry", REGISTRY, "RegisterEvent").with((event,));
         let events: Vec<Call<'_>> = EVENTS.split_whitespace().map(register).collect();
@@ -145,7 +146,7 @@ impl AccessibilityBus {
     }
 
     /// Returns all registered apps in order of registration, including those that do not answer.
-    /// The registry, which may have to be started first, has to answer by `until`.
+    /// The registry, which may have to be started first, must answer by `until`.
     ///
     /// # Errors
     /// Returns an error if the registry does not answer.
@@ -154,7 +155,7 @@ impl AccessibilityBus {
         Ok(join_all(apps.into_iter().map(|bus| self.describe_app(bus))).await)
     }
 
-    /// Returns the registry's bus name, from which it signals apps that come and go, and the names
+    /// Returns the registry's bus name, under which it signals that apps come and go, and the names
     /// of all registered apps in order of registration. Sends no request to any app.
     ///
     /// # Errors

@@ -15,10 +15,10 @@ use crate::bus::wire::Answer;
 use hashbrown::HashMap;
 use std::time::Duration;
 
-/// Timeout for answers of a guest. Its host does not wait longer either.
+/// Timeout for answers from a guest. Its host does not wait longer either.
 const PATIENCE: Duration = Duration::from_millis(800);
 
-/// Splits the path of a guest into bus name and object path; `None` for an object of the app.
+/// Splits the path of a guest into its bus name and object path; `None` for an object of the app.
 pub(crate) fn embedded_path(path: &str) -> Option<(&str, &str)> {
     match path.find('/') {
         None | Some(0) => None,

@@ -54,7 +54,7 @@ impl BusError {
             "UnknownMethod" | "UnknownInterface" | "UnknownProperty" | "NotSupported" => Self::Unknown,
             "UnknownObject" => Self::Vanished,
             "ServiceUnknown" | "NameHasNoOwner" | "Disconnected" => Self::Closed("the app has closed".into()),
-            // The bus answers with this when an app ends before it has answered.
+            // The bus answers with this when an app ends before answering.
             "NoReply" if message.contains("disconnected") => Self::Closed("the app has closed".into()),
             "NoReply" | "Timeout" | "TimedOut" => Self::Silent(0),
             other => Self::Refused(format!("{other}: {message}")),

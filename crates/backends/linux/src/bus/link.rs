@@ -48,7 +48,7 @@ impl Link {
         let toolkit = unless_lost(answer().and_then(|answer| answer.property_text()))?.unwrap_or_default();
         let version = answer().and_then(|answer| answer.property_text()).unwrap_or_default();
         let mut toolkit = Toolkit::of(&toolkit, &version);
-        // Most toolkits do not support this; then the bus is used.
+        // Most toolkits do not support this; for them, the bus is used.
         let address = answer().and_then(|answer| answer.read::<String>()).unwrap_or_default();
         if toolkit == Toolkit::default() {
             // The name is not conclusive, but the first window may be.
@@ -177,8 +177,8 @@ impl Link {
         heard.map(|()| answers)
     }
 
-    /// Makes a round trip on the connection of the app's signals. All earlier signals have been
-    /// received when it returns.
+    /// Makes a round trip on the connection that carries the app's signals. All earlier signals
+    /// have been received when it returns.
     ///
     /// # Errors
     /// Returns an error if the app does not respond.

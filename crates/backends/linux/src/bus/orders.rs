@@ -22,8 +22,8 @@ use tokio::time::{Instant, sleep, timeout};
 /// Timeout for the answer to a probe after an order has returned.
 const PROBED: Duration = Duration::from_millis(150);
 
-/// The maximum number of sockets. Only once there are this many, sockets whose order may still be
-/// running are probed again, to reuse one of them.
+/// The maximum number of sockets. When there are this many, the sockets whose orders may still be
+/// running are probed again, so that one of them can be reused.
 const MAX_SOCKETS: usize = 32;
 
 /// How long keys wait for the answer to a probe, and the polling interval.
@@ -113,8 +113,8 @@ impl Link {
                 // The bridge of GTK 3 answers before it acts.
                 let link = self.clone();
                 tokio::spawn(async move {
-                    // Queries on another socket are answered once the order has returned or runs a
-                    // nested main loop, which opens a window.
+                    // Queries on another socket are answered as soon as the order has returned, or
+                    // runs a nested main loop, which opens a window.
                     if let Ok(Ok(windows)) = timeout(PATIENCE, link.windows()).await {
                         sockets[at].probe(&windows).await;
                     }

@@ -24,7 +24,8 @@ use zbus::export::futures_core::Stream;
 use zbus::message::Type;
 use zbus::{Connection, MessageStream, connection};
 
-/// The receiver of signals, in order. Called by the reading task, so it must not block.
+/// The function that receives signals, in order. It is called by the reading task, so it must not
+/// block.
 pub(crate) type Listener = Box<dyn Fn(&Message) + Send + Sync>;
 
 /// A connection to a bus or to an app.
@@ -64,8 +65,8 @@ impl PendingCalls {
 
 impl Wire {
     /// Connects to the first responding address of a list (`unix:path=…;unix:abstract=…`), with a
-    /// timeout for each. Only Unix sockets are accepted, because the app chooses the address:
-    /// `unixexec:` would start a program.
+    /// timeout for each address. Only Unix sockets are accepted, because the app chooses the
+    /// address: `unixexec:` would start a program.
     ///
     /// # Errors
     /// Returns `Closed` if no address can be used, or `Silent` if the last one does not respond in

@@ -2,8 +2,8 @@
 //! group.
 //!
 //! Qt names everything in a group box after the title of the box, unless the object has a label.
-//! Several fields would then share one name, which the group already provides. Only a single
-//! element in a box keeps this name, because the box is about that element.
+//! Several fields would then share one name, which the group already provides. An element keeps
+//! this name only if it is alone in the box, because the box is then about that element.
 
 use crate::model::{Object, ObjectTree, is_field, names, role as n, roles};
 use crate::toolkit::profile::Toolkit;
@@ -12,7 +12,7 @@ use hashbrown::{HashMap, HashSet};
 /// The maximum distance between a field and the label above it, in pixels.
 const ABOVE: i32 = 24;
 
-/// Returns labels for fields without a name: the nearest label to the left in the same line,
+/// Returns labels for fields without a name: the nearest label to the left on the same line,
 /// otherwise the one directly above in the same container.
 pub(super) fn of_fields(picture: &ObjectTree) -> HashMap<&str, &str> {
     let mut out = HashMap::new();

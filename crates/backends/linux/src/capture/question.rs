@@ -1,4 +1,4 @@
-//! Queries about objects, and storing their answers.
+//! Sends queries about objects and stores the answers.
 
 use crate::bus::{
     ACCESSIBLE, ACTION, Answer, BusError, BusResult, CACHE, Call, DOCUMENT, Link, Message, Reference,
@@ -148,7 +148,7 @@ impl Questions {
     /// objects, and the objects that have vanished.
     ///
     /// # Errors
-    /// Returns an error if the app is gone or silent. Missing answers of single objects are
+    /// Returns an error if the app is gone or silent. Missing answers from single objects are
     /// omitted.
     pub(crate) async fn ask(self, link: &Link, picture: &mut ObjectTree) -> BusResult<Answers> {
         let answers = link.calls(&self.calls(picture)).await;
@@ -194,7 +194,7 @@ impl Questions {
                 // Facts that an object no longer provides keep their values.
                 Err(e) => {
                     tracing::trace!("{ask:?} of {}: {e}", picture[at].path);
-                    // An unsupported query counts as an answer, but after an error, it is unknown
+                    // An unsupported query counts as answered, but after an error, it is unknown
                     // what the object shows.
                     let unread = matches!(e, BusError::Refused(_) | BusError::Corrupt(_));
                     picture.truncated |= unread && matches!(ask, Question::States | Question::Children);
@@ -227,7 +227,7 @@ pub(crate) struct Answers {
 /// Returns an error if there is no cache in a known format, or the app is gone or silent.
 pub(super) async fn cached(link: &Link) -> BusResult<Vec<(Object, String, i32)>> {
     let answer = link.call(Call::new("/org/a11y/atspi/cache", CACHE, "GetItems")).await?;
-    // The caches of older bridges list children. For those, each object is queried.
+    // The caches of older bridges list children. For such bridges, each object is queried instead.
     if answer.signature() != "a((so)(so)(so)iiassusau)" {
         return Err(BusError::Corrupt("a cache in an unknown format"));
     }
@@ -245,7 +245,7 @@ pub(super) async fn cached(link: &Link) -> BusResult<Vec<(Object, String, i32)>>
 type Item = (Reference, Reference, Reference, i32, i32, Vec<String>, String, u32, String, Vec<u32>);
 
 /// Returns whether an object may be a socket for another process (`AtkSocket`): it has no children
-/// of its own process. A socket does not list the object that is embedded in it.
+/// from its own process. A socket does not list the object that is embedded in it.
 pub(crate) fn may_be_socket(picture: &ObjectTree, at: usize) -> bool {
     let object = &picture[at];
     let elsewhere = |&child: &usize| !Link::same_process(&object.path, &picture[child].path);

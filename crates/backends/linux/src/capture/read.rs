@@ -36,7 +36,7 @@ struct ObjectReader {
     by_path: HashMap<String, usize>,
     /// The children of objects that have not been reached yet.
     listed: HashMap<usize, Vec<Reference>>,
-    /// The parents that objects name, as far as the cache contains them.
+    /// The parents that objects name, if the cache contains them.
     named: HashMap<usize, usize>,
 }
 
@@ -128,7 +128,7 @@ impl ObjectReader {
         new
     }
 
-    /// Adds pop-ups that the app does not list among its windows.
+    /// Adds popups that the app does not list among its windows.
     async fn popups(&mut self, link: &Link, shown: &[String]) -> BusResult<Vec<usize>> {
         let paths = link.toolkit.reader().unlisted_popups(link, shown, &self.by_path).await?;
         if paths.is_empty() {
@@ -143,7 +143,7 @@ impl ObjectReader {
         let gone = questions.ask(link, &mut self.picture).await?.vanished;
         let pops_up = |at: &usize| {
             let object = &self.picture[*at];
-            // The box around the list of a combo box is not a pop-up: its list is known.
+            // The box around the list of a combo box is not a popup: its list is known.
             let list = matches!(object.role, role::LIST | role::LIST_BOX | role::TREE | role::TABLE);
             let listed = list || roles::is_menu(object.role);
             listed && !gone.contains(at) && states::is_visible(object.states, link.toolkit)
@@ -258,7 +258,8 @@ impl ObjectReader {
         Ok(())
     }
 
-    /// Marks the visible children of a level as shown, and returns those that were not yet.
+    /// Marks the visible children of a level as shown, and returns those that were not marked
+    /// before.
     fn below(&mut self, level: &[(usize, bool)]) -> Vec<(usize, bool)> {
         let toolkit = self.picture.toolkit;
         let mut next = Vec::new();
@@ -288,8 +289,8 @@ impl ObjectReader {
 }
 
 /// Returns whether an object may have more children than can be read: it manages them itself and
-/// creates them on request. List boxes of GTK 3 also report this, but contain only their rows. So
-/// do documents of LibreOffice, which contain only the paragraphs and shapes on the screen.
+/// creates them on request. List boxes of GTK 3 also report this, but contain only their rows.
+/// LibreOffice documents do so too, but contain only the paragraphs and shapes on the screen.
 fn is_vast(object: &Object) -> bool {
     let few = usize::try_from(object.count).is_ok_and(|count| count <= CHILDREN);
     object.is(states::MANAGES_DESCENDANTS) && !(few && holds_few(object.role))

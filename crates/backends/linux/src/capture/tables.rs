@@ -1,5 +1,5 @@
-//! Lists, trees and spreadsheets that manage their descendants. Of large ones, only the visible
-//! part is read.
+//! Lists, trees and spreadsheets that manage their descendants. Only the visible part of a large
+//! one is read.
 //!
 //! Their children are never listed; a spreadsheet has 2^30 of them. The visible cells are
 //! determined from the objects at the corners. Small tables are read completely, and spreadsheets
@@ -156,7 +156,8 @@ impl Table<'_> {
     }
 
     /// Reads the cells of a part of the table and puts them into rows below the table. `known`
-    /// contains cells from earlier captures, `extra` those without a position in the table.
+    /// contains cells from earlier captures, and `extra` contains those without a position in the
+    /// table.
     async fn cells(
         &mut self,
         part: &TableRange,
@@ -217,8 +218,8 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Returns the objects that the table names in its answers; `None` if it names none, as at a
-    /// position covered by an adjacent cell.
+    /// Returns the objects that the table names in its answers; `None` if it names none, for
+    /// example at a position covered by an adjacent cell.
     async fn objects(&self, calls: &[Call<'_>]) -> BusResult<Vec<Option<String>>> {
         let named = self.link.each::<Reference>(calls).await?.into_iter();
         let object = |named| {

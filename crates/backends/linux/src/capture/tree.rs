@@ -98,7 +98,7 @@ struct TreeAssembly<'a> {
 
 impl<'a> TreeAssembly<'a> {
     /// Adds an object and its descendants. `lent` is the name that a wrapper passes on to its only
-    /// child, or a cell to the check box in it.
+    /// child, or that a cell passes on to its check box.
     fn add(&mut self, at: usize, depth: usize, above: ParentContext, lent: &str) -> Result<(), TreeError> {
         let picture = self.picture;
         let object = &picture[at];
@@ -204,8 +204,9 @@ impl<'a> TreeAssembly<'a> {
         Ok(())
     }
 
-    /// Adds the content that a button has opened as the button's sibling, because both belong to
-    /// the same container. GTK 3 puts the entries of a menu into the button, without the menu.
+    /// Adds the content that a button has opened. It becomes the button's sibling, because both
+    /// belong to the same container. GTK 3 puts the entries of a menu into the button, without the
+    /// menu.
     fn popups(&mut self, object: &'a Object, depth: usize, below: ParentContext) -> Result<(), TreeError> {
         let picture = self.picture;
         let opened = object.children.iter().filter(|&&child| opens(object, &picture[child]));
@@ -273,7 +274,8 @@ impl<'a> TreeAssembly<'a> {
     }
 
     /// Returns the only child of an object, if the child duplicates the object, and the name that
-    /// the object passes on: for the button in a `GtkMenuButton` or the text in a `GtkEntry`.
+    /// the object passes on. Examples are the button in a `GtkMenuButton` and the text in a
+    /// `GtkEntry`.
     fn only_wraps(&self, object: &Object, lent: &str) -> Option<(usize, String)> {
         if !self.picture.profile().wraps_controls || object.is(s::FOCUSABLE) {
             return None;

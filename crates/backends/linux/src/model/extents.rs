@@ -7,12 +7,12 @@ use stickpin_x11desk::Window;
 /// A point of the screen, or a distance, in pixels.
 pub(crate) type Point = (f64, f64);
 
-/// How much larger than its content a pop-up window of GTK 4 may be, because of its shadow and
+/// How much larger than its content a popup window of GTK 4 may be, because of its shadow and
 /// arrow.
 const AROUND: f64 = 80.0;
 
-/// Returns the X window of a top-level object: one of the app's process, by title if there are
-/// several, then by size.
+/// Returns the X window of a top-level object: a window of the app's process, chosen by title if
+/// there are several, then by size.
 pub(crate) fn window_of<'a>(
     windows: &'a [Window],
     pid: Option<u32>,
@@ -86,17 +86,17 @@ pub(crate) fn only_window_of<'a>(
     if let [only] = found[..] { Some(only) } else { None }
 }
 
-/// Returns where the content of a window begins on the screen, for a toolkit with positions
-/// relative to the window. `content` is the size of the content according to the toolkit. The X
-/// window may be larger, apart from its shadow, by a border for resizing that is equally wide on
-/// all sides.
+/// Returns where the content of a window begins on the screen, for a toolkit whose positions are
+/// relative to the window. `content` is the size of the content according to the toolkit. Apart
+/// from its shadow, the X window may be larger by a resize border that is equally wide on all
+/// sides.
 pub(crate) fn origin(window: &Window, content: Point) -> Point {
     let inner = window.content();
     let around = |outer: f64, inner: f64| ((outer - inner) / 2.0).max(0.0);
     (inner.x + around(inner.width, content.0), inner.y + around(inner.height, content.1))
 }
 
-/// Returns the pop-up window that shows content of this size; the best fit if there are several.
+/// Returns the popup window that shows content of this size; the best fit if there are several.
 pub(crate) fn popup_of(windows: &[Window], pid: Option<u32>, (width, height): Point) -> Option<&Window> {
     let slack = |w: &Window| (w.area.width - width, w.area.height - height);
     let fits = |w: &&Window| {
@@ -107,7 +107,7 @@ pub(crate) fn popup_of(windows: &[Window], pid: Option<u32>, (width, height): Po
     windows.iter().filter(fits).min_by(|a, b| rest(a).total_cmp(&rest(b)))
 }
 
-/// Returns the pop-up window that shows most of an area of the screen; the topmost if several show
+/// Returns the popup window that shows most of an area of the screen; the topmost if several show
 /// as much of it.
 pub(crate) fn popup_at(windows: &[Window], pid: Option<u32>, area: Rect) -> Option<&Window> {
     let shows = |w: &Window| w.area.intersection(area).map_or(0.0, |rect| rect.width * rect.height);

@@ -28,7 +28,7 @@ pub(crate) fn is_frame(object: &Object, target: &Object) -> bool {
     nameless && object.role == role::PANEL && !object.is(states::FOCUSABLE) && target.is(states::EDITABLE)
 }
 
-/// Describes an object for messages, by the first name inside it if it has none.
+/// Describes an object for messages, by the first name inside it if it has no name.
 pub(crate) fn words(picture: &ObjectTree, at: usize) -> String {
     // Hidden objects have no meaningful names.
     let mut shown = picture.walk(at, |object| object.shown).map(|at| &picture[at]).filter(|o| o.shown);
@@ -36,9 +36,9 @@ pub(crate) fn words(picture: &ObjectTree, at: usize) -> String {
     named.map_or_else(|| format!("{} without a name", roles::tag(picture[at].role)), Object::describe)
 }
 
-/// Returns the objects that may cover an object in its window: later siblings of the object and of
-/// its ancestors, in GTK. Boxes of GTK 3 lay their children out side by side; only panels let them
-/// overlap. Pop-ups and scroll bars do not count.
+/// Returns the objects that may cover an object in its window: in GTK, later siblings of the object
+/// and of its ancestors. Boxes of GTK 3 lay their children out side by side; only panels let them
+/// overlap. Popups and scroll bars do not count.
 pub(crate) fn possible_covers(picture: &ObjectTree, at: usize) -> Vec<usize> {
     let objects = &picture.objects;
     let profile = picture.profile();
@@ -47,7 +47,7 @@ pub(crate) fn possible_covers(picture: &ObjectTree, at: usize) -> Vec<usize> {
     }
     let mut out = Vec::new();
     let chain = chain(picture, at);
-    // A pop-up is above everything in the window.
+    // A popup is above everything in the window.
     let end = popup_in(picture, &chain).map_or(chain.len(), |popup| popup + 1);
     for pair in chain[..end].windows(2) {
         let (child, parent) = (pair[0], &objects[pair[1]]);
@@ -68,7 +68,7 @@ pub(crate) fn possible_covers(picture: &ObjectTree, at: usize) -> Vec<usize> {
     out
 }
 
-/// Returns whether an object is or contains a pop-up.
+/// Returns whether an object is or contains a popup.
 pub(crate) fn is_popup(picture: &ObjectTree, at: usize) -> bool {
     let object = &picture[at];
     matches!(object.role, role::MENU | role::POPUP_MENU | role::WINDOW | role::DIALOG | role::TOOL_TIP)

@@ -35,7 +35,7 @@ pub(crate) fn top(above: &[usize], at: usize) -> Option<usize> {
     ancestors(above, at).take_while(|&at| at != 0).last()
 }
 
-/// Returns the index in a chain of ancestors where the pop-up that shows the object begins; `None`
+/// Returns the index in a chain of ancestors where the popup that shows the object begins; `None`
 /// if there is none.
 pub(crate) fn popup_in(picture: &ObjectTree, chain: &[usize]) -> Option<usize> {
     (1..chain.len()).find(|&i| holds_popup(picture, chain[i], chain[i - 1], chain.get(i + 1).copied()))
@@ -44,7 +44,7 @@ pub(crate) fn popup_in(picture: &ObjectTree, chain: &[usize]) -> Option<usize> {
 /// The maximum depth of nested objects.
 pub(crate) const DEEP: usize = 64;
 
-/// Returns whether an object is the pop-up that shows its `child`; `above` is the object's parent.
+/// Returns whether an object is the popup that shows its `child`; `above` is the object's parent.
 pub(crate) fn holds_popup(picture: &ObjectTree, at: usize, child: usize, above: Option<usize>) -> bool {
     let role = |at: usize| picture[at].role;
     match picture.profile().popover {

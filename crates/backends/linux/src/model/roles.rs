@@ -33,7 +33,7 @@ bitflags::bitflags! {
     /// Properties of a role, independent of the object that has it.
     #[derive(Debug, Clone, Copy, PartialEq, Eq)]
     pub(crate) struct Facts: u16 {
-        /// The content is the name of an object that has no other (ARIA, "name from content").
+        /// The content is the name of an object that has no other name (ARIA, "name from content").
         const CONTENT = 1;
         /// The role is a cell or a header of a table.
         const CELL = 1 << 1;
@@ -45,7 +45,7 @@ bitflags::bitflags! {
         const LABELLED = 1 << 4;
         /// The text is never read, because it equals the name or is secret.
         const TEXTLESS = 1 << 5;
-        /// The role has a number that a person reads or sets.
+        /// Objects of this role have a number that a person reads or sets.
         const NUMBER = 1 << 6;
         /// Page ids distinguish objects of this role from similar ones.
         const KEYED = 1 << 7;
@@ -85,7 +85,7 @@ pub(crate) mod number {
     }
 }
 
-/// Returns AT-SPI's own name of a role.
+/// Returns AT-SPI's own name for a role.
 pub(crate) fn tag(role: u32) -> &'static str {
     ROWS.get(role as usize).map_or("unknown", |row| row.tag)
 }
@@ -174,7 +174,7 @@ pub(crate) fn is_menu_item(number: u32) -> bool {
     matches!(number, role::MENU_ITEM | role::CHECK_MENU_ITEM | role::RADIO_MENU_ITEM)
 }
 
-/// Returns whether a role is a menu, in a menu bar or as a pop-up.
+/// Returns whether a role is a menu, in a menu bar or as a popup.
 pub(crate) fn is_menu(number: u32) -> bool {
     matches!(number, role::MENU | role::POPUP_MENU)
 }

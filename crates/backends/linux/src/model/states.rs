@@ -78,7 +78,7 @@ pub(crate) fn aria_states(states: u64, role: Role, toolkit: Toolkit) -> States {
     set(checkable && is(CHECKED), States::CHECKED);
     set(checkable && is(INDETERMINATE), States::MIXED);
     let field = matches!(role, Role::TextBox | Role::SearchBox | Role::SpinButton);
-    // Qt only reports when a spin box is read-only.
+    // Qt reports that a spin box is read-only, but never that it is editable.
     let spun = role == Role::SpinButton && toolkit.profile().spin_boxes_say_only_read_only;
     let editable = is(EDITABLE) || spun || toolkit.profile().fields_say_only_read_only;
     set(field && editable, States::EDITABLE);

@@ -2,7 +2,7 @@
 //!
 //! By default, these are the caller's, even on a private display, so that people find what their
 //! apps save. A private home (`open --private-home`) is removed with the session; a profile (`open
-//! --profile`) stays.
+//! --profile`) is kept.
 
 use crate::provider::config::Request;
 use std::path::{Path, PathBuf};
@@ -29,7 +29,7 @@ impl AppDirs {
             return Err(Error::invalid_args(
                 "`--private-home` and `--profile` cannot be combined: each sets the app's home folder",
             )
-            .hint("use `--profile DIR` to keep the folder, or `--private-home` to remove it at close"));
+            .hint("use `--profile DIR` to keep the folder, or `--private-home` to let `close` remove it"));
         }
         let option = profile.or(request.options.private_home.then_some("--private-home"));
         if let Some(option) = option.filter(|_| request.options.attach) {
@@ -52,7 +52,7 @@ impl AppDirs {
         command.current_dir(if self.cwd.is_dir() { &self.cwd } else { Path::new("/") });
     }
 
-    /// Returns the folders in the form of the device trait.
+    /// Returns the folders in the form that the device trait uses.
     pub(crate) fn folders(&self) -> Option<AppFolders> {
         let home = self.home.path()?.to_owned();
         Some(AppFolders::new(home, self.cwd.clone(), self.home.to_remove().is_some()))

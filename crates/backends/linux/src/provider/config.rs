@@ -65,7 +65,7 @@ pub(crate) struct LinuxOptions {
     pub(crate) private_home: bool,
     /// The size of the app's window, or of a private display.
     pub(crate) viewport: Option<Viewport>,
-    /// A folder that is the app's home and is kept.
+    /// The folder that is the app's home and that `close` keeps.
     #[schemars(extend("x-path" = "written"))]
     pub(crate) profile: Option<PathBuf>,
 }
@@ -88,7 +88,7 @@ impl LinuxProvider {
         }
     }
 
-    /// Returns the addresses of the buses of a screen.
+    /// Returns the bus addresses of a screen.
     pub(crate) fn addresses_on(&self, screen: &Screen) -> Addresses {
         let Some(private) = &screen.private else { return self.addresses() };
         Addresses { session: Some(private.bus.clone()), ..Addresses::default() }

@@ -1,4 +1,5 @@
-//! Checks of what the desktop device needs, with commands that fix what is missing.
+//! Checks whether the desktop device has everything that it needs, and names the commands that fix
+//! problems.
 
 use crate::bus::AccessibilityBus;
 use crate::provider::config::{LinuxConfig, LinuxProvider, RUNNING};

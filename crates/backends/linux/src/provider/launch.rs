@@ -1,5 +1,5 @@
-//! Launching an app: until it registers on the accessibility bus, ends, or shows a window without
-//! registering.
+//! Launches an app, and waits until it registers on the accessibility bus, ends, or shows a window
+//! without registering.
 
 use crate::app::app_lost;
 use crate::bus::{AccessibilityBus, BusError, RegisteredApp};
@@ -126,7 +126,7 @@ impl LinuxProvider {
             // searched for afterwards.
             let ended = child
                 .try_wait()
-                .map_err(|e| app_lost(&format!("cannot tell whether {program} runs: {e}")))?;
+                .map_err(|e| app_lost(&format!("cannot tell whether {program} is running: {e}")))?;
             let handed_over = ended.is_some_and(|status| status.success());
             let running = match desktop.running(until).await {
                 // The deadline passed before the registry answered; the state of the app is
@@ -206,8 +206,8 @@ async fn window_of(screen: &Screen, own: Option<u32>) -> Result<Option<String>> 
 }
 
 /// Returns the app that was started, if it is running and has a window. A new app of another
-/// process counts if no other session starts apps here (`alone`), or if it is the only new one and
-/// the started process has `handed_over`.
+/// process counts if no other session is starting apps here (`alone`), or if it is the only new one
+/// and the started process has `handed_over`.
 fn find_launched<'a>(
     running: &'a [RegisteredApp],
     before: &[RegisteredApp],

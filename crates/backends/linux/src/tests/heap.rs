@@ -10,7 +10,7 @@ use crate::toolkit::profile::Toolkit;
 use stickpin_device::{CaptureRequest, Device, HitResult};
 use zbus::{Message, Variant};
 
-/// Returns why it is unknown what is at a point.
+/// Returns the reason why it is unknown which object is at a point.
 pub(crate) fn why(unresolved: Unresolved) -> String {
     match unresolved {
         Unresolved::Unknown(why) => why,

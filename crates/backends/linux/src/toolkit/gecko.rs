@@ -88,8 +88,8 @@ impl ToolkitReader for Gecko {
             });
             let rows: Vec<Option<usize>> =
                 lines.filter(|&at| role_of(at) == role::TABLE_ROW).map(headed).collect();
-            // The first row may be `<th scope=col>` next to an empty corner, so it counts only if
-            // all rows begin that way.
+            // The first row may be `<th scope=col>` next to an empty corner, so its header counts
+            // only if all rows begin with one.
             let all = rows.len() > 1 && rows.iter().all(Option::is_some);
             out.extend(rows.into_iter().skip(usize::from(!all)).flatten());
         }

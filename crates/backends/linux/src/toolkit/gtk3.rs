@@ -19,7 +19,7 @@ impl ToolkitReader for Gtk3 {
         let asked: Vec<usize> = (0..picture.objects.len()).filter(is_asked).collect();
         let first = |&at: &usize| Call::new(&picture[at].path, SELECTION, "GetSelectedChild").with((0,));
         let chosen = link.each::<Reference>(&asked.iter().map(first).collect::<Vec<_>>()).await?;
-        // Those that return nothing have no selected option.
+        // Combo boxes that return nothing have no selected option.
         let chosen = asked.iter().zip(chosen).filter_map(|(&at, child)| Some((at, child?)));
         let chosen: Vec<(usize, String)> =
             chosen.map(|(at, child)| (at, link.resolve_path(&picture[at].path, child))).collect();

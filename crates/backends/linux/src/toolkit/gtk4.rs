@@ -4,12 +4,12 @@
 //! last shown. However, `GetAccessibleAtPoint` (`gtk_widget_pick` in 4.8) returns what a press at a
 //! point would reach, which is always on the current page.
 //!
-//! All pages of an `AdwViewStack` that were ever shown report that they are visible at the same
-//! position, and the stack is a mere panel without a connection to its tabs. However, the tabs
+//! All pages of an `AdwViewStack` that have ever been shown report that they are visible at the
+//! same position, and the stack is a mere panel without a connection to its tabs. However, the tabs
 //! report which one is selected, and are in the order of the pages.
 //!
 //! A page of such a stack is therefore omitted only if two conditions hold: its tab is not the
-//! selected one, and the app returns nothing of it at any point of its content. A page that is
+//! selected one, and the app returns no part of it at any point of its content. A page that is
 //! merely covered belongs to the selected tab, or is not in such a stack.
 
 use super::ToolkitReader;
@@ -62,7 +62,7 @@ struct Stack {
     at: usize,
     /// The pages that may be hidden, with their content and points on it.
     pages: Vec<Page>,
-    /// The pages that were never shown.
+    /// The pages that have never been shown.
     bare: Vec<usize>,
     /// Whether the current page is known from the tabs. If not, it is known only if the app returns
     /// an object on it.

@@ -4,7 +4,7 @@
 /// The prefix of AccessKit's object paths: `/org/a11y/atspi/accessible/ADAPTER/NODE`, both numbers.
 const ACCESSIBLE: &str = "/org/a11y/atspi/accessible/";
 
-/// The toolkit of an app, as far as it makes a difference here.
+/// The toolkit of an app. Toolkits that need not be distinguished share a variant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[cfg_attr(test, derive(serde::Deserialize))]
 pub(crate) enum Toolkit {
@@ -53,7 +53,7 @@ impl Toolkit {
     }
 }
 
-/// Declares the profile: each fact with the toolkits that it is true of.
+/// Declares the profile: each fact with the toolkits for which it is true.
 macro_rules! profile {
     ($($(#[$doc:meta])* $fact:ident: $($toolkit:ident)|+,)*) => {
         /// The facts about a toolkit. `false` is the common behavior.
@@ -63,9 +63,9 @@ macro_rules! profile {
             pub(crate) text_end: i32,
             /// How file choosers are recognized.
             pub(crate) chooser: Chooser,
-            /// Where pop-ups are listed.
+            /// Where popups are listed.
             pub(crate) popups: Popups,
-            /// The class that the content of every pop-up is named after.
+            /// The class that the content of every popup is named after.
             pub(crate) popover: Option<&'static str>,
             /// The prefixes of the classes that objects without a name are named after.
             pub(crate) class_prefixes: &'static [&'static str],
@@ -140,7 +140,7 @@ profile! {
     headers_lie_before_cells: Gtk3 | Qt,
     /// Some hidden headers are recognizable only by their empty rectangles.
     headers_may_be_hidden: Qt,
-    /// A tree is a table of its visible lines, whose indices shift when others unfold.
+    /// A tree is a table of its visible lines, whose indices shift when other lines are unfolded.
     counts_trees_by_lines: Qt,
     /// A table without headers may be a grid of icons.
     shows_icons_in_tables: Qt,
@@ -150,9 +150,9 @@ profile! {
     group_boxes_name_what_they_hold: Qt,
     /// The selected tab reports the focus, wherever the focus is.
     chosen_tab_says_focused: Qt,
-    /// A menu entry only reports that it is checked, not that it is checkable.
+    /// A menu entry reports that it is checked, but not that it is checkable.
     entries_say_only_checked: Qt,
-    /// A spin box only reports when it is read-only.
+    /// A spin box reports that it is read-only, but never that it is editable.
     spin_boxes_say_only_read_only: Qt,
     /// Fields report READ_ONLY but never EDITABLE.
     fields_say_only_read_only: AccessKit,
@@ -177,7 +177,7 @@ profile! {
     only_panels_overlap: Gtk3,
     /// Empty objects may merely paint over controls and let presses through.
     paints_over_controls: Qt,
-    /// A pop-up may be a modal panel inside the window, next to the objects that it covers.
+    /// A popup may be a modal panel inside the window, next to the objects that it covers.
     popovers_are_panels: Gtk3,
     /// A floating dock has its own window, but is listed below its original window.
     docks_float: Qt,
@@ -186,9 +186,9 @@ profile! {
     says_what_a_press_reaches: Gtk4,
     /// Objects that were never shown before are not signaled, not even their names.
     new_is_silent: Gtk4,
-    /// Content that the pointer's arrival reveals has a position only once it is drawn.
+    /// Content that the pointer's arrival reveals has a position only after it is drawn.
     draws_after_arrival: Gtk4 | Gtk3,
-    /// Actions take effect shortly after they were answered.
+    /// Actions take effect shortly after they are answered.
     acts_later: Gtk4,
     /// If only the bus is used, the app locks up at the next key after an action that shows a
     /// dialog from inside (`bus/orders.rs`).
@@ -196,11 +196,12 @@ profile! {
     /// Actions of check boxes toggle them without emitting `clicked` or `triggered`; those of menu
     /// entries leave the menu open.
     turns_without_click: Qt,
-    /// A button may show its menu only on a part of its area. No action presses the other part.
+    /// A press may show a button's menu only on one part of the button. No action presses the other
+    /// part.
     menu_on_a_part: Qt,
     /// A check box may be a group box around other controls.
     boxes_hold_controls: Qt,
-    /// Check boxes and radio buttons ignore presses after their text.
+    /// Check boxes and radio buttons ignore presses beyond their text.
     takes_presses_on_text_only: Qt,
     /// A spin box has its buttons after the text.
     spins_behind_text: Gtk4,
@@ -224,7 +225,7 @@ pub(crate) enum Chooser {
     Folder,
 }
 
-/// Where an app lists its pop-ups.
+/// Where an app lists its popups.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Popups {
     /// At any depth.

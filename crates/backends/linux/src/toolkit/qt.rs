@@ -1,4 +1,4 @@
-//! Peculiarities of Qt: focus, parked parts, and unlisted pop-ups.
+//! Peculiarities of Qt: focus, parked parts, and unlisted popups.
 //!
 //! # Focus
 //! Several objects report the focus: every widget that passes it on to another one
@@ -11,8 +11,8 @@
 //! only windows report that they are resizable.
 //!
 //! # Pop-ups
-//! Qt does not list windows that are pop-ups. The menu of a menu bar is below the entry that opens
-//! it. Other pop-ups are not listed at all: context menus, menus of buttons that are not their
+//! Qt does not list windows that are popups. The menu of a menu bar is below the entry that opens
+//! it. Other popups are not listed at all: context menus, menus of buttons that are not the menus'
 //! parents, and completion lists. They signal that they are shown, and name the app as their
 //! parent. They are therefore listed with the windows while they are shown.
 

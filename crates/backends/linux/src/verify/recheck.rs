@@ -1,5 +1,5 @@
-//! The queries that verify an element: about the element itself, the content of its row, and what
-//! may change its record among its ancestors. The answers are compared with the last capture.
+//! The queries that verify an element: about the element itself, the content of its row, and the
+//! objects whose changes may change its record. The answers are compared with the last capture.
 
 use crate::bus::{BusResult, Link, Reference, embedded_path};
 use crate::capture::question::{Question, Questions, may_be_socket};
@@ -150,7 +150,7 @@ impl RecheckedObjects {
             });
             aside && old[*at].children.iter().map(path).filter(|path| own(path)).eq(&named)
         };
-        // A plugged-in process may be named differently than it names itself.
+        // A plugged-in process may be named differently from how it names itself.
         let same_plugged = |(at, child): &(usize, Reference)| {
             let host = &old[*at].path;
             let named = link.resolve_path(host, child.clone());

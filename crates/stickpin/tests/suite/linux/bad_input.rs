@@ -396,9 +396,9 @@ fn foreign_file_chooser_takes_files_or_is_closed() {
     failed(&ran, "INVALID_ARGS", 2);
     assert!(
         ran.err.contains("did not accept")
-            && ran
-                .err
-                .contains("is closed again; run `stickpin snapshot -i` to see whether the app has a file"),
+            && ran.err.contains(
+                "has been closed again; run `stickpin snapshot -i` to see whether the app has a file"
+            ),
         "{ran:?}"
     );
     eventually("it is closed", || wrote() == "chosen elsewhere qt.py\nchosen elsewhere -\n");

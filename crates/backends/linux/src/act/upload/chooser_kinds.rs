@@ -1,4 +1,4 @@
-//! Recognizing file choosers, their path fields, and whether they save. Pure.
+//! Recognizes file choosers and their path fields, and determines whether the choosers save. Pure.
 
 use crate::model::{Object, ObjectTree, is_field, role as n, states as s};
 use crate::toolkit::profile::Chooser;
@@ -23,7 +23,8 @@ pub(super) fn is_chooser(picture: &ObjectTree, window: usize) -> bool {
     }
 }
 
-/// Returns what is shown in a window, in tree order, without the content of skipped roles.
+/// Returns the objects that are shown in a window, in tree order, without the content of skipped
+/// roles.
 fn shown_in<'p>(
     picture: &'p ObjectTree,
     window: usize,
@@ -33,8 +34,7 @@ fn shown_in<'p>(
     shown.filter(|&at| picture[at].shown)
 }
 
-/// Returns the field for paths: the first text field that is not in a list, table, tree or combo
-/// box.
+/// Returns the path field: the first text field that is not in a list, table, tree or combo box.
 pub(super) fn path_field(picture: &ObjectTree, window: usize) -> Option<usize> {
     let objects = &picture.objects;
     let holds = |role| matches!(role, n::COMBO_BOX | n::TREE | n::TABLE | n::TREE_TABLE | n::LIST);

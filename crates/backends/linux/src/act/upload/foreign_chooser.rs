@@ -25,7 +25,7 @@ use tokio::time::{Instant, sleep};
 /// Timeout for the process to register on the accessibility bus with its window.
 const REACH_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// The interval between checks whether the process has registered.
+/// The interval between the checks of whether the process has registered.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Returns the windows of other processes that belong to a window of the app, or that are modal and
@@ -36,7 +36,8 @@ pub(crate) async fn foreign_windows(app: &App) -> Result<Vec<Window>> {
 
 /// Returns notices about the [`foreign_windows`] that have opened or closed since the last call; a
 /// window with a new title counts as opened. Windows without a parent are included only if the app
-/// is alone on its display. In a desktop session, the tree contains all of them instead.
+/// is alone on its display. In a desktop session, there are no notices, because the tree contains
+/// all windows.
 pub(crate) async fn foreign_window_notices(device: &mut LinuxDevice) -> Vec<Notice> {
     if device.app.is_on_desktop {
         return Vec::new();
@@ -62,8 +63,8 @@ pub(crate) async fn foreign_window_notices(device: &mut LinuxDevice) -> Vec<Noti
     notices
 }
 
-/// Returns one of the [`foreign_windows`] that is not in `before`. Waits briefly for one, because
-/// its process may be starting.
+/// Returns one of the [`foreign_windows`] that is not in `before`. Waits briefly for such a window,
+/// because its process may be starting.
 pub(crate) async fn new_foreign_window(act: &Act<'_>, before: &[u32]) -> Result<Option<Window>> {
     let found = ask::wait_for_value(STRANGER, || async {
         let windows = foreign_windows(&act.device.app).await?;
@@ -154,7 +155,7 @@ pub(crate) async fn give_elsewhere(
     let error = error.dispatched(Dispatched::Unknown);
     match upload::escape(&mut foreign.device, &foreign.chooser).await {
         Ok(true) if typed => Err(error.hint(
-            "the file chooser belonged to another process and is closed again; run `stickpin snapshot -i` to \
+            "the file chooser belonged to another process and has been closed again; run `stickpin snapshot -i` to \
              see whether the app has a file now; the app may accept only other file types",
         )),
         Ok(true) => {
@@ -233,7 +234,7 @@ fn drive_hint(window: &Window, among: bool, own: bool, app: &str) -> String {
 }
 
 /// Selects the visible windows of other processes that belong to a window of the app, or that are
-/// modal and have no parent. Empty if no window is known to be the app's own.
+/// modal and have no parent. Returns none if no window is known to be the app's own.
 fn windows_beside(windows: Vec<Window>, own: Option<u32>) -> Vec<Window> {
     let ours: Vec<u32> =
         windows.iter().filter(|w| own.is_some() && w.pid == own).map(|window| window.id).collect();

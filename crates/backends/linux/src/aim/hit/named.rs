@@ -10,8 +10,8 @@ use crate::model::{DEEP, role, states};
 use stickpin_device::{HitResult, Result};
 use stickpin_tree::quote;
 
-/// Returns the innermost object that the app names at a point, starting from this one; `None` if it
-/// names no other.
+/// Returns the innermost object that the app names at a point, starting from the object `from`;
+/// `None` if the app names no other.
 pub(super) async fn deepest(spot: HitPoint<'_>, from: &str) -> Resolved<Option<String>> {
     let link = &spot.view.app.link;
     #[expect(clippy::cast_possible_truncation, reason = "a point of a screen")]
@@ -39,8 +39,8 @@ pub(super) async fn deepest(spot: HitPoint<'_>, from: &str) -> Resolved<Option<S
 async fn is_the_last(app: &App, path: &str, fault: BusError) -> Resolved<()> {
     let unknown = |why: String| Err(Unresolved::Unknown(why));
     match fault {
-        // Qt reports a missing object for a missing method, and GTK 4 a missing method for a
-        // missing object.
+        // Qt reports a missing method as a missing object, and GTK 4 reports a missing object as a
+        // missing method.
         BusError::Vanished | BusError::Unknown => {}
         BusError::Refused(why) => return unknown(format!("the app returned the error {}", quote(&why))),
         BusError::Corrupt(_) => return unknown("the app's response cannot be parsed".to_owned()),

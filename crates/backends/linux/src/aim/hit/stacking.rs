@@ -1,8 +1,8 @@
 //! What covers an element in its own window, by the current order of children.
 //!
 //! Qt and GTK 3 draw children in order, so later ones cover earlier ones. `GetAccessibleAtPoint`
-//! returns the first at the point, which is the lowest. The order of children therefore determines
-//! what receives an input.
+//! returns the first one at the point, which is the lowest. The order of children therefore
+//! determines what receives an input.
 
 use crate::aim::hit::HitPoint;
 use crate::app::{App, AppView, ask, lifecycle};
@@ -80,7 +80,7 @@ async fn later(AppView { app, last }: AppView<'_>, at: usize) -> Result<Vec<Stri
         let Some(children) = children else { continue };
         let [child, holder] = [pair[0], pair[1]].map(|at| &last[at].path);
         let children = children.into_iter().map(|path| app.link.resolve_path(holder, path));
-        // Objects that the capture moved elsewhere are not among them.
+        // If the capture moved the child to this object, it is not among these children.
         out.extend(children.skip_while(|path| path != child).skip(1));
     }
     Ok(out)
@@ -98,7 +98,7 @@ pub(super) async fn read_objects(app: &App, paths: Vec<String>) -> Result<Object
     lifecycle::check_answer(app, told).await.map(|_| now)
 }
 
-/// Returns the index in `above` at which the ancestors inside the window end: a pop-up is above the
+/// Returns the index in `above` at which the ancestors inside the window end: a popup is above the
 /// window.
 fn end_of_window(picture: &ObjectTree, above: &[usize]) -> usize {
     let panel = |at: &usize| picture[*at].role == n::PANEL && picture[*at].is(s::MODAL);
@@ -106,8 +106,8 @@ fn end_of_window(picture: &ObjectTree, above: &[usize]) -> usize {
     popup_in(picture, above).or_else(popover).map_or(above.len(), |popup| popup + 1)
 }
 
-/// Returns whether children of an object may overlap. Those of tables and lists do not, and may be
-/// many.
+/// Returns whether children of an object may overlap. Those of tables and lists do not, and there
+/// may be many of them.
 fn lets_overlap(toolkit: Toolkit, holder: &Object) -> bool {
     let aligned = matches!(
         holder.role,
@@ -117,7 +117,7 @@ fn lets_overlap(toolkit: Toolkit, holder: &Object) -> bool {
     if toolkit.profile().only_panels_overlap { holder.role == n::PANEL } else { may }
 }
 
-/// Returns whether a later object at the point is visible there and not a part of the target.
+/// Returns whether a later object at the point is visible there and is not a part of the target.
 fn lies_over(object: &Object, target: &Object, toolkit: Toolkit) -> bool {
     let apart =
         matches!(object.role, n::SCROLL_BAR | n::MENU | n::POPUP_MENU | n::WINDOW | n::DIALOG | n::TOOL_TIP);
@@ -391,7 +391,7 @@ mod tests {
             let mut open = heap();
             thing(&mut open, "/form").role = popup;
             thing(&mut open, "/form").states |= states;
-            // Where the pop-up extends beyond its window, the page does not extend to it.
+            // Where the popup extends beyond its window, the page does not extend to it.
             thing(&mut open, "/page").place = (0, 0, 5, 5);
             open.0.push(button("/x", "Delete", "/page"));
             assert_eq!(said(toolkit, open, |_| {}).await, Some(HitResult::Target), "{toolkit:?}");

@@ -40,8 +40,8 @@ impl ObjectReader {
     }
 }
 
-/// Returns fields without a name and adjacent labels. Their rectangles determine which belong
-/// together.
+/// Returns the fields without a name and the labels next to them. Their rectangles determine which
+/// field and label belong together.
 fn beside_labels(picture: &ObjectTree) -> Vec<usize> {
     // In GTK 4, all rectangles are queried anyway.
     if picture.profile().is_asked_for_places {

@@ -41,7 +41,7 @@ impl Table<'_> {
         if above == 1 {
             places.extend(part.columns.clone().map(|column| ((-1, column), before + i64::from(column))));
         }
-        // If the number of children differs, it is unknown which are headers.
+        // If the number of children differs, it is unknown which of them are headers.
         if before == 1 && i64::from(self.picture[self.at].count) == (i64::from(rows) + above) * line {
             let mut seen: Vec<i32> = found.iter().map(|&((row, _), _)| row).collect();
             seen.dedup();
@@ -58,7 +58,7 @@ impl Table<'_> {
                 _ if hidden => {}
                 role::TABLE_COLUMN_HEADER if row < 0 => headers.columns.push((column, new)),
                 // A header that is a mere number does not identify its row, because another row may
-                // get it next.
+                // get that number next.
                 role::TABLE_ROW_HEADER if column < 0 && object.name.trim() != (row + 1).to_string() => {
                     headers.rows.insert(row, new);
                 }

@@ -9,7 +9,7 @@ use std::ops::Range;
 pub(super) const OPENS: u64 = states::EXPANDABLE | states::EXPANDED | states::COLLAPSED;
 
 /// Groups cells into rows, if a table has several columns or its rows have headers, and records
-/// what was omitted.
+/// which rows and columns were omitted.
 pub(super) fn arrange(
     picture: &mut ObjectTree,
     at: usize,

@@ -19,7 +19,7 @@ pub(super) struct ObjectName {
 
 impl TreeAssembly<'_> {
     /// Returns the name of an object. `lent` is a name that a wrapper passes on to its only child,
-    /// or a cell to the check box in it.
+    /// or that a cell passes on to its check box.
     pub(super) fn name(&self, object: &Object, lent: &str, above: ParentContext) -> ObjectName {
         let toolkit = self.picture.toolkit;
         // A selectable row is named after its content, like an option.

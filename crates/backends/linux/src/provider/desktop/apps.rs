@@ -23,7 +23,7 @@ use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
 /// Timeout for the registry to list the apps, once everything is running. After a timeout, the
-/// registry is queried again only once it has answered a probe; meanwhile, the bus itself is
+/// registry is queried again only after it has answered a probe; meanwhile, the bus itself is
 /// queried.
 const REGISTRY: Duration = Duration::from_secs(1);
 
@@ -62,7 +62,7 @@ pub(super) struct Registry {
     pub(super) known: u64,
     /// A probe of the registry, if it did not answer the last request.
     hangs: Option<ResponseProbe>,
-    /// Bus names that did not answer while the registry hung.
+    /// Bus names that did not answer while the registry was hanging.
     mute: HashSet<String>,
 }
 
@@ -172,7 +172,7 @@ async fn connect_to_app(
 }
 
 impl DesktopEnvironment {
-    /// Adds the apps that have come and removes those that have gone.
+    /// Adds the apps that have appeared and removes those that have left.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the accessibility bus is gone or does not respond.

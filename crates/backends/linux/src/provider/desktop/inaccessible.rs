@@ -12,8 +12,8 @@ use stickpin_process::belongs_to;
 use stickpin_x11desk::{Window, X11, focus, keyboard, pings, windows};
 
 impl DesktopEnvironment {
-    /// Sends an input that is for the window of an inaccessible app. Returns `None` if the input is
-    /// for another window.
+    /// Sends an input that is meant for the window of an inaccessible app. Returns `None` if the
+    /// input is for another window.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED` for inputs other than presses, texts and keys; otherwise the errors of
