@@ -1,4 +1,4 @@
-//! Performs actions: checks once more what they reach, then delivers them to the app.
+//! Performs actions: checks again what the input reaches, then delivers it to the app.
 
 use crate::app::sim::Sim;
 use crate::app::vocabulary::Event;
@@ -22,8 +22,8 @@ impl SimDevice {
         sim.dom().find(id).ok_or_else(element_gone)
     }
 
-    /// Returns what an input at a point reaches, and whether that is the target. `None` if the
-    /// input reaches nothing or must not be sent.
+    /// Returns what an input at a point reaches, and whether that is the target. Returns `None` if
+    /// the input reaches nothing or must not be sent.
     fn hit_at_point(
         &self,
         sim: &mut Sim,

@@ -77,7 +77,7 @@ pub(crate) fn aim(
     let point = seen.center();
     let hit_test_fails = sim.patches.take(Fault::HitTest);
     let reached = if hit_test_fails { HitResult::Unknown } else { hit(sim, addresses, at, point) };
-    // Anything that covers the element must not even receive the pointer.
+    // Nothing that covers the element may receive even the pointer.
     if !options.pointer || reached != HitResult::Target {
         return Ok(Aim::new(rect, reached).point(point));
     }

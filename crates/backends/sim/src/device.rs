@@ -35,7 +35,7 @@ pub(crate) struct SimDevice {
     pub(crate) guards: Guards,
     /// The folders whose files the device may access; `None` if it is not confined.
     file_roots: Option<Vec<PathBuf>>,
-    /// Revision and tab of the last capture, and its tree.
+    /// The revision and tab of the last capture, and its tree.
     captured: Option<((u64, SurfaceId), Weak<Tree>)>,
 }
 

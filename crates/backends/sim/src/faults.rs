@@ -33,7 +33,7 @@ impl Patches {
         Self { fault, done: Vec::new() }
     }
 
-    /// Takes the fault if it is this one, so that it occurs once.
+    /// Takes the pending fault if it is this one, so that it occurs only once.
     pub(crate) fn take(&mut self, fault: Fault) -> bool {
         self.fault.take_if(|pending| *pending == fault).is_some()
     }

@@ -61,8 +61,8 @@ impl GuardedContent {
         Some(Self::capture(dom, at, target.is_some_and(|target| dom.contains(target, at))))
     }
 
-    /// Returns whether a press of the target may have changed `before` to this content and the next
-    /// press may follow. Selection, counts and prices may differ; other words may mean another
+    /// Returns whether a press of the target may have changed `before` to this content, so that the
+    /// next press may follow. Selection, counts and prices may differ; other words may mean another
     /// record.
     fn may_follow_press(&self, before: &Self) -> bool {
         let words = |content: &Self| -> Vec<(Attr, String)> {
@@ -135,7 +135,8 @@ impl Guard {
             })
     }
 
-    /// Accepts what a press of the target may have changed. The rest must stay as it was.
+    /// Accepts the changes that a press of the target may have made. Everything else must be
+    /// unchanged.
     fn accept_press_effects(&mut self, sim: &Sim) {
         let dom = sim.dom();
         let target = self.target(dom);

@@ -17,7 +17,7 @@ pub struct ReceivedInput {
     /// The element and record that received the input, as the app names them in `truth`.
     pub element: String,
     /// The filled or typed text, the key, the selected options, or the scroller and the distance.
-    /// Of typed text and multiple options, only what was delivered.
+    /// For typed text and multiple options, only the delivered part.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
     /// The address of the app at that time.

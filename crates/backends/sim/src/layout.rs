@@ -28,8 +28,8 @@ pub(crate) struct Layout {
     pub(crate) rects: Vec<Option<Rect>>,
     /// The area of the viewport to which each node is clipped.
     clips: Vec<Rect>,
-    /// The roots of layers above the flow, lowest first, each with whether a backdrop covers
-    /// everything below it.
+    /// The roots of layers above the flow, lowest first. The flag states whether a backdrop covers
+    /// everything below the layer.
     pub(crate) layers: Vec<(usize, bool)>,
     /// The content height and the window height of each scroller, by mark.
     pub(crate) scrollers: HashMap<String, (f64, f64)>,

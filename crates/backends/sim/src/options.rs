@@ -27,17 +27,17 @@ words! {
         Lost = "lost",
         /// The device panics when it acts, as a bug in a backend would.
         Panic = "panic",
-        /// The target is removed after it was located.
+        /// The target is removed after it is located.
         Vanish = "vanish-before-act",
-        /// Everything moves down after the target was located.
+        /// Everything moves down after the target is located.
         Move = "move-before-act",
-        /// The target's text changes after it was located.
+        /// The target's text changes after the target is located.
         Relabel = "relabel-before-act",
-        /// The target's text changes after it was aimed at.
+        /// The target's text changes after the target is aimed at.
         RelabelAfterAim = "relabel-after-aim",
-        /// The content around the target changes after the target was aimed at.
+        /// The content around the target changes after the target is aimed at.
         RewriteAfterAim = "rewrite-after-aim",
-        /// An overlay covers everything after the target was located.
+        /// An overlay covers everything after the target is located.
         Cover = "cover-before-act",
         /// The device cannot determine what is at the point of an aim.
         HitTest = "no-hit-test",
@@ -65,7 +65,7 @@ pub(crate) struct Options {
     pub(crate) log: Option<PathBuf>,
     pub(crate) fault: Option<Fault>,
     /// Whether `grade`, `rest`, `clock`, `log` or `fault` was given. None of these options can
-    /// change while the app runs.
+    /// change while the app is running.
     pub(crate) is_explicit: bool,
 }
 
@@ -115,7 +115,7 @@ impl Options {
             match key {
                 "grade" => options.grade = parse_grade(value)?,
                 "clock" => {
-                    let unknown = || format!("`clock={value}`: a clock is `real` or `virtual`");
+                    let unknown = || format!("`clock={value}`: the clock must be `real` or `virtual`");
                     options.clock = ClockKind::from_word(value).ok_or_else(unknown)?;
                 }
                 "rest" => {
@@ -151,7 +151,7 @@ const GRADES: [(&str, IdentityGrade); 3] = [
 
 fn parse_grade(word: &str) -> Result<IdentityGrade, String> {
     let known = GRADES.iter().find(|(name, _)| *name == word).map(|(_, grade)| *grade);
-    known.ok_or_else(|| format!("`grade={word}`: a grade is `never-reused`, `while-alive` or `none`"))
+    known.ok_or_else(|| format!("`grade={word}`: the grade must be `never-reused`, `while-alive` or `none`"))
 }
 
 #[cfg(test)]

@@ -93,14 +93,14 @@ pub struct Probe {
 }
 
 impl Probe {
-    /// Returns what the app received, oldest first.
+    /// Returns the inputs that the app received, oldest first.
     #[must_use]
     pub fn received(&self) -> Vec<ReceivedInput> {
         self.shared.lock().input_log.received.clone()
     }
 
     /// Returns what the app currently considers a handle's element to be: its control and record.
-    /// `None` if it is gone, or if handles are only addresses of a capture.
+    /// `None` if the element is gone, or if handles are valid only for one capture.
     #[must_use]
     pub fn truth_of(&self, handle: Handle) -> Option<String> {
         let sim = self.shared.lock();

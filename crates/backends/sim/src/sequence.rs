@@ -12,7 +12,7 @@ use stickpin_tree::{Role, States};
 /// The result of selecting options.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum SelectResult {
-    /// The options are selected; in a list with single selection, only the first of them.
+    /// The options are selected; in a single-selection list, only the first of them is.
     Done,
     /// The element is not a native list.
     NotNative,
@@ -171,8 +171,8 @@ impl Sequence<'_> {
             }
             return Ok(SelectResult::Done);
         }
-        // In a list with multiple selection, each option is bound to a separate place and toggled
-        // by a separate event.
+        // In a multiple-selection list, each option is bound to a separate place and toggled by a
+        // separate event.
         let ids: Vec<u64> = all.iter().map(|&i| dom.nodes[i].id).collect();
         let mut toggled = Vec::new();
         for id in ids {

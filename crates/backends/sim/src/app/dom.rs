@@ -14,8 +14,8 @@ use stickpin_tree::{Attr, Document, Role, States};
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(crate) struct Key {
     pub(crate) tpl: u32,
-    /// Keys or positions of the loops between this node and its parent, and how often the parent's
-    /// children were replaced.
+    /// The keys or positions of the loop iterations between this node and its parent, and how often
+    /// the parent's children have been replaced.
     pub(crate) part: Arc<str>,
 }
 
@@ -26,9 +26,9 @@ pub(crate) struct Style {
     pub(crate) flow: Flow,
     pub(crate) width: Option<i64>,
     pub(crate) height: Option<i64>,
-    /// Position in the viewport, above the flow.
+    /// The position in the viewport, above the flow.
     pub(crate) fixed: Option<(i64, i64)>,
-    /// Position relative to the top of the parent, outside the flow (rows of virtual lists).
+    /// The position relative to the top of the parent, outside the flow (rows of virtual lists).
     pub(crate) top: Option<i64>,
     pub(crate) scroll: bool,
     pub(crate) ghost: bool,
@@ -43,10 +43,10 @@ pub(crate) struct Node {
     /// The node's identity; 0 until the node has been compared with the previous rendering.
     pub(crate) id: u64,
     /// A number that, unlike `id`, is never reused, whatever the identity grade. It is not visible
-    /// outside.
+    /// outside the device.
     pub(crate) serial: u64,
     pub(crate) parent: usize,
-    /// The first position after its subtree.
+    /// The first position after the node's subtree.
     pub(crate) end: usize,
     pub(crate) depth: usize,
     pub(crate) key: Key,
@@ -63,7 +63,7 @@ pub(crate) struct Node {
     pub(crate) element: Option<Arc<Element>>,
     pub(crate) env: Env,
     pub(crate) mark: String,
-    /// The element's record and control in the app's terms. For the log, never for captures.
+    /// The element's record and control in the app's terms. Used in the log, never in captures.
     pub(crate) truth: String,
     /// Set for document nodes.
     pub(crate) document: Option<Box<Document>>,
@@ -105,10 +105,10 @@ pub(crate) struct Dom {
 #[derive(Debug)]
 pub(crate) struct IdentityAllocator {
     next: u64,
-    /// Numbers of removed nodes in order of removal, each with the rendering that removed it.
+    /// The numbers of removed nodes in order of removal, each with the rendering that removed it.
     removed: VecDeque<(u64, u64)>,
-    /// The number of renderings after which the number of a removed node is reused; `None` for
-    /// never. Only renderings that add or remove nodes count.
+    /// The number of renderings after which the number of a removed node is reused; `None` if it is
+    /// never reused. Only renderings that add or remove nodes count.
     reuse_after: Option<u64>,
     renderings: u64,
     next_scope: u64,

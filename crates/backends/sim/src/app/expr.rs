@@ -226,7 +226,7 @@ impl Expr {
                 Ok(Self::Call(Function::If, args))
             }
             Self::Call(function, args) if function.is_called() => Ok(Self::Call(function, args)),
-            _ => Err("a statement is a call or the name of an action".to_owned()),
+            _ => Err("a statement must be a call or the name of an action".to_owned()),
         }
     }
 

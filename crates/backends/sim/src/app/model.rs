@@ -47,7 +47,7 @@ pub(crate) struct Screen {
     pub(crate) actions: HashMap<String, Script>,
 }
 
-/// Fields of a record by name.
+/// The fields of a record, by name.
 pub(crate) type FieldValues = Vec<(Arc<str>, Value)>;
 
 #[derive(Deserialize)]

@@ -90,7 +90,7 @@ impl Navigator<'_> {
     }
 
     /// Requests another document. It loads immediately or after the screen's delay; if the guard
-    /// opens a dialog, only once that dialog is accepted.
+    /// opens a dialog, only after that dialog has been accepted.
     pub(crate) fn request_navigation(&mut self, url: &str, change: HistoryChange) -> Result<(), NavError> {
         let navigation = PendingNavigation { url: self.absolute(url), change };
         self.screen(&navigation.url)?;
@@ -199,7 +199,7 @@ impl Navigator<'_> {
         if app.route(path_of(path)).is_none() {
             return Err(NavError::NoScreen { app: format!("sim:{}", app.name), url: path.into() });
         }
-        // The clock continues: a caller that waits for the new app started counting earlier.
+        // The clock continues: a caller that is waiting for the new app started counting earlier.
         let now_ms = self.sim.state.now_ms;
         self.sim.state = super::state::State::new(&app);
         self.sim.state.now_ms = now_ms;
@@ -256,7 +256,7 @@ impl Navigator<'_> {
         }
     }
 
-    /// Updates the app after another tab came to the front.
+    /// Updates the app after another tab has come to the front.
     pub(crate) fn update_front_tab(&mut self) {
         if let Ok((_, captured)) = self.screen(&self.sim.path()) {
             self.sim.state.vars.extend(captured);

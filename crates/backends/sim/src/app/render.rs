@@ -22,20 +22,20 @@ pub(crate) struct RenderInput<'a> {
     pub(crate) state: &'a State,
     /// How often the children of each marked element were replaced.
     pub(crate) epochs: &'a HashMap<String, u64>,
-    /// Scroll offsets, by the scroller's mark.
+    /// The scroll offsets, by the scroller's mark.
     pub(crate) scroll: &'a HashMap<String, f64>,
 }
 
 pub(super) struct Renderer<'a> {
     input: RenderInput<'a>,
     nodes: Vec<Node>,
-    /// Open ancestors.
+    /// The open ancestors.
     open: Vec<usize>,
-    /// Key parts of the loops since the parent.
+    /// The key parts of the loops since the parent.
     part: String,
     /// The selected values of the enclosing lists, which options are compared with.
     pub(super) selected_values: Vec<Value>,
-    /// Mark and height of the enclosing scroller.
+    /// The mark and height of the enclosing scroller.
     scroller: Option<(String, i64)>,
 }
 
@@ -324,8 +324,8 @@ pub(crate) fn blank(tpl: u32, part: &str, kind: &'static Kind) -> Node {
     }
 }
 
-/// Sets what depends on other nodes: names from content, and what a node inherits from its parent
-/// (live, hidden, inert, ghost).
+/// Sets the properties that depend on other nodes: names from content, and those that a node
+/// inherits from its parent (live, hidden, inert, ghost).
 fn finish(dom: &mut Dom) {
     for at in 0..dom.nodes.len() {
         if at > 0 {

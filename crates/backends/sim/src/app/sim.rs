@@ -42,10 +42,10 @@ pub(crate) struct Sim {
     /// The element under the pointer.
     pub(crate) hover: Option<u64>,
     pub(crate) patches: Patches,
-    /// `look`, `aim` and `act` events that have fired; each fires once per element.
+    /// The `look`, `aim` and `act` events that have fired; each fires once per element.
     pub(crate) fired_once: Vec<(u64, Event)>,
     pub(crate) tab_serial: u64,
-    /// Closed tabs that have not been reported yet.
+    /// The closed tabs that have not been reported yet.
     pub(crate) ended: Vec<EndedTab>,
     /// Whether pages are left without asking their guards.
     pub(crate) discards: bool,
@@ -64,7 +64,7 @@ pub(crate) struct Tab {
     pub(crate) scroll: HashMap<String, f64>,
     pub(crate) epochs: HashMap<String, u64>,
     pub(crate) focus: Option<u64>,
-    /// Text typed into fields that are not bound to a variable.
+    /// The text typed into fields that are not bound to a variable.
     pub(crate) typed: HashMap<u64, String>,
 }
 
@@ -231,7 +231,7 @@ impl Sim {
         }
     }
 
-    /// Announces texts that appeared in live regions.
+    /// Announces texts that have appeared in live regions.
     fn announce(&mut self) {
         let dom = &self.tabs[self.active].dom;
         let mut current = HashMap::new();

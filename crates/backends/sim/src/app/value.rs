@@ -11,7 +11,7 @@ pub(crate) enum Value {
     Null,
     /// True or false.
     Bool(bool),
-    /// A number; money is counted in its smallest unit.
+    /// A number; an amount of money is in the smallest unit of its currency.
     Int(i64),
     /// Text.
     Str(Arc<str>),

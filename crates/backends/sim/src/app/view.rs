@@ -10,7 +10,7 @@
 //!   if count(cart) == 0
 //!     "Nothing here yet."
 //! ```
-//! `docs/sim-apps.md` has the grammar.
+//! `docs/sim-apps.md` contains the grammar.
 
 use super::expr::{Expr, Script};
 use super::lex::Lexer;
@@ -45,7 +45,7 @@ pub(crate) struct Loop {
     pub(crate) var: Arc<str>,
     pub(crate) list: Arc<str>,
     pub(crate) filter: Option<Expr>,
-    /// With a key, nodes belong to records; without one, to positions.
+    /// If there is a key, nodes belong to records, otherwise to positions.
     pub(crate) key: Option<Expr>,
     /// The height of a row of a virtual list. Only rows in or near the scroller's window have
     /// nodes.
@@ -97,7 +97,7 @@ impl Parser<'_> {
 
     fn parse_nested(&mut self, source: &str, depth: u8) -> Result<Vec<ViewLine>, String> {
         if depth > 8 {
-            return Err("parts are nested more than 8 deep".into());
+            return Err("parts are nested more than 8 levels deep".into());
         }
         let lines: Vec<SourceLine<'_>> = source
             .lines()

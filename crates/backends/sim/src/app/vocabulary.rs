@@ -43,10 +43,10 @@ words! {
         Scroll = "scroll",
         /// Lets the pointer through.
         Ghost = "ghost",
-        /// No background is painted.
+        /// Has no background.
         Clear = "clear",
         Inline = "inline", Block = "block",
-        /// In the document and painted, but not in the tree.
+        /// Is in the document and painted, but not in the tree.
         Inert = "inert",
         Hidden = "hidden",
     }

@@ -59,7 +59,7 @@ fn switch(device: &mut SimDevice, what: &str) -> Result<()> {
     let options = Options::parse(what).map_err(Error::invalid_args)?;
     if options.is_explicit {
         return Err(Error::invalid_args(format!(
-            "{what}: `grade`, `rest`, `clock`, `log` and `fault` cannot be changed while the app runs"
+            "{what}: `grade`, `rest`, `clock`, `log` and `fault` cannot be changed while the app is running"
         ))
         .hint("close the app first with `stickpin close`, or open it with `--relaunch`"));
     }

@@ -16,7 +16,7 @@ pub(crate) struct Bench {
 }
 
 impl Bench {
-    /// Opens an app, on a virtual clock unless another is requested.
+    /// Opens an app, with a virtual clock unless another clock is requested.
     pub(crate) async fn open(what: &str) -> Self {
         Self::try_open(what).await.unwrap_or_else(|e| panic!("{what}: {e}"))
     }

@@ -149,7 +149,7 @@ async fn target_that_reads_otherwise_or_is_disabled_gets_no_press() {
             assert_eq!(press(&mut b, (Role::Button, name), &[ADA]).await, BEFORE, "{grade}: {line}");
             assert_eq!(received(&b), Vec::<String>::new(), "{grade}: {line}");
         }
-        // The target's own value and selection are what inputs change.
+        // Inputs change the target's own value and selection.
         let view = "p \"{who}\"\ncheckbox \"Done\" checked=flag act=set(flag, true)";
         let mut b = open(grade, view).await;
         let done = (Role::Checkbox, "Done");
@@ -217,8 +217,8 @@ async fn second_press_stops_after_another_record_came_with_the_first() {
     }
 }
 
-/// What a press increments or selects may change for the next press; a change that the app makes in
-/// between may not.
+/// The second press tolerates counts and selections that the first one changed, but not a change
+/// that the app makes in between.
 #[tokio::test]
 async fn second_press_bears_what_the_first_counts_and_selects() {
     let both = ["press button More", "press button More", "dblpress button More"];
