@@ -268,7 +268,7 @@ async fn until_drawn(app: &App, mut changes: u64) -> Result<()> {
     for round in 0..FRAMES {
         lifecycle::wait_until_input_read(app).await?;
         let now = app.events.state().changes;
-        // GTK 4 does not signal elements that were never shown before.
+        // GTK 4 does not signal elements that have never been shown before.
         let silent = round == 0 && app.profile().new_is_silent;
         if now == changes && !silent {
             break;

@@ -8,8 +8,8 @@ use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, Result};
 use tokio::time::Instant;
 
-/// The timeout for the whole opening. Shorter than the timeout of the command, so that the error
-/// names what was waited for.
+/// The timeout for the whole opening. It is shorter than the command's timeout, so that the error
+/// names what was being waited for.
 pub(crate) const OPENING: Duration = Duration::from_secs(45);
 
 /// An opening in progress.

@@ -16,7 +16,7 @@ const CLIPBOARD: &str = "use the clipboard";
 /// The screen of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Screen {
-    /// The connection to the display, made on first use, once for all apps on it.
+    /// The connection to the display, made on first use and shared by all apps on the display.
     x11: Arc<OnceCell<X11>>,
     address: Option<Address>,
     /// Whether the person's session is a Wayland session.

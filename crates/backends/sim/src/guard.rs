@@ -90,7 +90,7 @@ fn differ_only_in_numbers(before: &str, now: &str) -> bool {
 pub(crate) struct Guard {
     target: u64,
     serial: u64,
-    /// The target's name, and whether the target is disabled; `None` once a key of this input has
+    /// The target's name, and whether the target is disabled; `None` after a key of this input has
     /// removed the target.
     target_content: Option<(String, bool)>,
     contents: Vec<(u64, GuardedContent)>,

@@ -40,7 +40,7 @@ struct LayoutPass<'a> {
     dom: &'a Dom,
     scroll: &'a HashMap<String, f64>,
     out: Layout,
-    /// Roots of layers that are not laid out yet.
+    /// The roots of layers that are not laid out yet.
     pending: Vec<usize>,
 }
 

@@ -50,7 +50,7 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
     let pending = app::pending(device);
     if !pending.is_zero() {
         sleep(pending).await;
-        // The answer comes after the action. If the app hangs, the next call reports it.
+        // The answer comes after the action. If the app hangs, the next call reports that.
         drop(timeout(HANDLED, device.app.link.barrier()).await);
     }
     let target = target.and_then(|target| Some((target, device.view().index(target)?)));
@@ -131,7 +131,7 @@ async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
                 let listed = picture.root().children.iter().filter(|&&at| shown(&picture, at)).count();
                 Ok(own.len() <= listed)
             }
-            // If the app is gone or hangs, the next call reports it.
+            // If the app is gone or hangs, the next call reports that.
             _ => Ok(true),
         }
     };
@@ -171,7 +171,7 @@ pub(crate) async fn await_keys_read(
         }
         match act.cancel.run_until_cancelled(act.device.app.link.barrier()).await {
             None => return Err(busy()),
-            // If the app hangs, the next call reports it.
+            // If the app hangs, the next call reports that.
             Some(Err(_)) => break,
             Some(Ok(())) if Instant::now() >= until => return Ok(false),
             Some(Ok(())) => {}

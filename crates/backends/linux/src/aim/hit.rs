@@ -88,7 +88,7 @@ pub(crate) struct HitOutcome {
 
 impl HitOutcome {
     /// Returns the result of a second test. `named` states whether the first one named an object.
-    /// GTK 4 does not name objects that were never shown before.
+    /// GTK 4 does not name objects that have never been shown before.
     pub(crate) fn after(self, named: bool, toolkit: Toolkit) -> HitResult {
         let came = toolkit.profile().new_is_silent && named && !self.named && self.hit == HitResult::Target;
         let what = || "an element that appeared when the pointer arrived".to_owned();

@@ -44,7 +44,7 @@ pub(crate) async fn wheel_at(
     let Some(sight) = WindowStack::of(view.app).await? else { return Ok(middle) };
     let Some(placed) = position::locate_on_screen(view, at, Some(&sight)).await? else { return Ok(middle) };
     let words = view.last[at].describe();
-    // For a window, any container in the middle may be scrolled.
+    // If the window is to be scrolled, any container in its middle may take the wheel.
     let takers = takers(&view.last.picture, at, container.is_some());
     let places = ask::extents_of(view.app, &view.last.paths(&takers)).await?.into_iter().flatten();
     let places: Vec<Rect> = places.map(|place| place.translate(placed.offset)).collect();

@@ -64,7 +64,7 @@ async fn down(link: Option<&Link>, hold: Duration) {
         link.barrier().await?;
         link.barrier().await
     };
-    // The button is released in any case. If the app hangs, the next call reports it.
+    // The button is released in any case. If the app hangs, the next call reports that.
     drop(timeout(SEEN, seen).await);
 }
 

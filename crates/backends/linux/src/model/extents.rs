@@ -115,7 +115,7 @@ pub(crate) fn popup_at(windows: &[Window], pid: Option<u32>, area: Rect) -> Opti
     popups.max_by(|a, b| shows(a).total_cmp(&shows(b)))
 }
 
-/// Converts a rectangle of the toolkit; `None` if it is empty.
+/// Converts a toolkit's rectangle; `None` if it is empty.
 pub(crate) fn rect(place: [i32; 4]) -> Option<Rect> {
     let [x, y, width, height] = place.map(f64::from);
     (width > 0.0 && height > 0.0).then_some(Rect { x, y, width, height })

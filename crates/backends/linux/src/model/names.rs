@@ -1,12 +1,12 @@
-//! Accessible names without artifacts of toolkits.
+//! Accessible names without toolkit artifacts.
 //!
 //! GTK 4.8 names a widget without a name after its class (`GtkMenuButton`, `AdwGizmo`), and repeats
 //! a label that is both content and name (`7 7`).
 
 use crate::toolkit::profile::Toolkit;
 
-/// Returns the name of an object without artifacts of the toolkit. `wrapper` means that its role
-/// usually has no name; `content` is the text of the labels inside it.
+/// Returns the name of an object without toolkit artifacts. `wrapper` means that its role usually
+/// has no name; `content` is the text of the labels inside it.
 pub(crate) fn clean_name<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, content: &str) -> &'a str {
     let name = name.trim();
     let prefixes = toolkit.profile().class_prefixes;

@@ -70,8 +70,8 @@ pub(crate) fn aria_states(states: u64, role: Role, toolkit: Toolkit) -> States {
     set(is(EXPANDED), States::EXPANDED | States::EXPANDABLE);
     let in_menu = matches!(role, Role::MenuItemCheckbox | Role::MenuItemRadio);
     let checkable = in_menu || matches!(role, Role::Checkbox | Role::Radio | Role::Switch);
-    // For lines with a box, Qt reports which are checkable, and GTK 3 only which are checked. Qt
-    // does the latter for menu entries as well.
+    // For lines with a box, Qt reports which of them are checkable, but GTK 3 reports only which
+    // are checked. For menu entries, Qt does the latter.
     let says = is_item(role) || role == Role::MenuItem && toolkit.profile().entries_say_only_checked;
     let checkable = checkable || says && is(CHECKABLE | CHECKED);
     set(checkable, States::CHECKABLE);

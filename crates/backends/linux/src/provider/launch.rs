@@ -51,8 +51,8 @@ pub(crate) struct Inaccessible {
 }
 
 impl Inaccessible {
-    /// Returns the error outside a desktop session, with a hint to drive the app by screenshots and
-    /// points.
+    /// Returns the error outside a desktop session, with a hint to drive the app with screenshots
+    /// and points.
     pub(crate) fn error(&self, what: &str, own_display: bool) -> Error {
         let private = if own_display { " --private" } else { "" };
         let what = shlex::try_quote(what).unwrap_or(what.into());
@@ -117,7 +117,7 @@ impl LinuxProvider {
         let started = Instant::now();
         let own = child.id();
         let is_own = |app: &RegisteredApp| app.pid.zip(own).is_some_and(|(pid, own)| belongs_to(pid, own));
-        // Stop waiting for an app without a window once it is idle.
+        // Stop waiting for an app without a window as soon as it is idle.
         let (mut worked, mut worked_at, mut looked_at) = (0, started, started);
         let mut shown: Option<(Instant, String)> = None;
         let screen_of = screen.for_other_app();
@@ -129,8 +129,8 @@ impl LinuxProvider {
                 .map_err(|e| app_lost(&format!("cannot tell whether {program} is running: {e}")))?;
             let handed_over = ended.is_some_and(|status| status.success());
             let running = match desktop.running(until).await {
-                // The deadline passed before the registry answered; the state of the app is
-                // reported below.
+                // The deadline passed before the registry answered; the app's state is reported
+                // below.
                 Err(BusError::Silent(_)) if Instant::now() >= until => Vec::new(),
                 running => running.map_err(no_registry)?,
             };

@@ -16,7 +16,7 @@ use stickpin_x11desk::{Window, X11, window_manager, windows};
 
 const PLACE: (i16, i16, u16, u16) = (100, 120, 300, 200);
 
-/// Starts an action and cancels it once a key or button is pressed.
+/// Starts an action and cancels it as soon as a key or button is pressed.
 async fn given_up(device: &mut LinuxDevice, watch: &Watch, action: &Action) {
     let cancel = CancellationToken::new();
     tokio::select! {

@@ -53,7 +53,7 @@ async fn an_app_that_ends_is_lost_with_its_exit_code() {
     let ok = tree.nodes().find(|n| n.name() == "OK").and_then(|n| n.handle()).expect("a button OK");
     let pid = device.info().pid.expect("a process");
     signal(pid, rustix::process::Signal::KILL);
-    // The end of the app is noticed immediately, not only when the next request fails.
+    // The app's end is noticed immediately, not only when the next request fails.
     let since = Instant::now();
     let lost = device.changed(Duration::from_secs(20), &CancellationToken::new()).await.unwrap_err();
     assert!(since.elapsed() < Duration::from_secs(10), "{:?}", since.elapsed());
@@ -140,7 +140,7 @@ async fn what_was_read_is_not_read_again_as_another_tree() {
     device.close().await.unwrap();
 }
 
-/// Returns the process of the window manager on the display of an app.
+/// Returns the process of the window manager on an app's display.
 fn window_manager(app: u32) -> u32 {
     let display = |pid: u32| {
         let environment = std::fs::read(format!("/proc/{pid}/environ")).ok()?;

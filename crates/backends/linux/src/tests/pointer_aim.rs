@@ -11,8 +11,8 @@ use std::path::Path;
 use stickpin_device::{AimOptions, Device, ErrorCode, Geometry, HitResult};
 use stickpin_x11desk::windows;
 
-/// Shows a window of this process on a private display. Returns it with a test app that it stands
-/// for, and a device that has captured the app.
+/// Shows a window of this process on a private display. Returns the window, the test app that it
+/// represents, and a device that has captured the app.
 async fn shown(dir: &Path, toolkit: Toolkit) -> Option<(TestWindow, Speaker, LinuxDevice)> {
     let private = desktop(dir).await?;
     let window = TestWindow::show(&private, "Window", (0, 0, 600, 500));

@@ -23,7 +23,7 @@ async fn a_window_manager_that_ends_is_not_waited_for() {
     let real =
         |program| stickpin_process::find_on_path(&[program], path.as_deref()).expect("it is installed");
     std::os::unix::fs::symlink(real("Xvfb"), tools.path().join("Xvfb")).unwrap();
-    // The bus also writes a line between the last line of the window manager and its end.
+    // After the window manager's last line and before its end, the bus writes a line too.
     let at = tools.path().display();
     let awaited = |what: &str| format!("until test -e {at}/{what}; do /bin/sleep 0.01; done");
     let bus = format!(

@@ -1,4 +1,4 @@
-//! Readahead: when an app is read without a request, and what the next press requests after that.
+//! Read-ahead: when an app is read without a request, and what the next press requests after that.
 
 use super::action_prefetch::{PRESS, read, reads};
 use super::peer::App as Peer;
@@ -16,7 +16,7 @@ use stickpin_device::{Action, CancellationToken, CaptureRequest, Device, Lifecyc
 use stickpin_tree::Handle;
 use tokio::time::{pause, resume, timeout};
 
-/// Returns whether readahead would start if no command came. Does not wait for time to pass.
+/// Returns whether a read-ahead would start if no command came. Does not wait for time to pass.
 async fn comes_to_be_read(device: &mut LinuxDevice) -> bool {
     pause();
     let due = timeout(Duration::from_secs(60), device.idle_for_readahead()).await.is_ok();

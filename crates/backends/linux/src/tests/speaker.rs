@@ -131,7 +131,7 @@ impl<N: Answers> Speaker<N> {
         what(&mut self.now.lock().unwrap())
     }
 
-    /// Sends a signal, and returns once it has been received.
+    /// Sends a signal, and returns as soon as it has been received.
     pub(crate) async fn signals(&self, heard: &AppEvents) {
         let before = heard.state().changes;
         let connected = self.connected.lock().unwrap().clone();

@@ -184,7 +184,7 @@ profile! {
     /// At a point, the toolkit names the object that a press there reaches, not the one that is
     /// positioned there.
     says_what_a_press_reaches: Gtk4,
-    /// Objects that were never shown before are not signaled, not even their names.
+    /// Objects that have never been shown before are not signaled, not even their names.
     new_is_silent: Gtk4,
     /// Content that the pointer's arrival reveals has a position only after it is drawn.
     draws_after_arrival: Gtk4 | Gtk3,

@@ -1,4 +1,4 @@
-//! The language of apps: expressions, and calls with effects, which are the statements of scripts.
+//! The app language: expressions, and calls with effects, which are the statements of scripts.
 //!
 //! ```text
 //! count(cart, it.qty > 0) == 0

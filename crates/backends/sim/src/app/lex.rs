@@ -1,4 +1,4 @@
-//! Tokens of the language of apps.
+//! The tokens of the app language.
 
 /// A token.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

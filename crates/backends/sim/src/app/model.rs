@@ -18,9 +18,9 @@ pub(crate) struct App {
     pub(crate) about: String,
     /// The address that `sim:APP` opens.
     pub(crate) start: String,
-    /// Variables that live as long as the app, like those of a server.
+    /// The variables that live as long as the app, like those of a server.
     pub(crate) state: HashMap<String, Value>,
-    /// Variables that every new document resets.
+    /// The variables that every new document resets.
     pub(crate) page: HashMap<String, Value>,
     pub(crate) lists: BTreeMap<String, Vec<FieldValues>>,
     pub(crate) actions: HashMap<String, Script>,
@@ -43,7 +43,7 @@ pub(crate) struct Screen {
     pub(crate) flaky: u64,
     /// Whether leaving the screen must be confirmed.
     pub(crate) guard: Option<Expr>,
-    /// Actions of the screen, which take precedence over the app's actions of the same name.
+    /// The actions of the screen, which take precedence over the app's actions of the same name.
     pub(crate) actions: HashMap<String, Script>,
 }
 

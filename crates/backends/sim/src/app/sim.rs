@@ -76,14 +76,14 @@ pub(crate) struct Entry {
     pub(crate) scope: u64,
 }
 
-/// An open dialog, and what follows its answer.
+/// An open dialog, and its continuation after the answer.
 #[derive(Debug)]
 pub(crate) struct OpenDialog {
     pub(crate) dialog: Dialog,
     pub(crate) then: DialogContinuation,
 }
 
-/// What follows the answer to a dialog.
+/// The continuation after the answer to a dialog.
 #[derive(Debug)]
 pub(crate) enum DialogContinuation {
     /// For `confirm` or `prompt`: the place of the answer, and the statements that follow
@@ -265,13 +265,13 @@ impl Sim {
         self.live_region_texts.clear();
     }
 
-    /// Logs what an element received.
+    /// Logs an input that an element received.
     pub(crate) fn log_received(&mut self, at: usize, event: &str, detail: &str) {
         let entry = self.log_entry(at, event, detail);
         self.input_log.push(entry);
     }
 
-    /// Returns the log entry for what an element received.
+    /// Returns the log entry for an input that an element received.
     pub(crate) fn log_entry(&self, at: usize, event: &str, detail: &str) -> ReceivedInput {
         // Log the control that a person would name, not the wrapper inside it.
         let node = &self.dom().nodes[self.control(at)];

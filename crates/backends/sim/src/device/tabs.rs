@@ -1,4 +1,4 @@
-//! Tabs of an app.
+//! The tabs of an app.
 
 use super::SimDevice;
 use super::navigate;

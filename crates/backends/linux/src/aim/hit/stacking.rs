@@ -1,4 +1,4 @@
-//! What covers an element in its own window, by the current order of children.
+//! Determines what covers an element in its own window, according to the current order of children.
 //!
 //! Qt and GTK 3 draw children in order, so later ones cover earlier ones. `GetAccessibleAtPoint`
 //! returns the first one at the point, which is the lowest. The order of children therefore

@@ -51,7 +51,8 @@ pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: P
     let column = object.attribute("colindex");
     // A press on a column header sorts or selects the column.
     let sorts = object.role == n::TABLE_COLUMN_HEADER && column.is_some();
-    // A press on the first cell of a row selects the row. With one column, the cell is the row.
+    // A press on the first cell of a row selects the row. If there is only one column, the cell is
+    // the row.
     let is_row =
         column.is_none() && object.role == n::TABLE_CELL && matches!(above.role, n::TABLE | n::TREE_TABLE);
     let chooses = object.is(s::SELECTABLE) && (is_row || object.attribute(LEADS).is_some());

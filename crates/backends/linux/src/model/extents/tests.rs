@@ -76,7 +76,7 @@ fn positions_of_gtk_4_are_moved_to_the_content_of_the_window() {
     // gnome-calculator 43 under openbox: 365x502 at 457,214, but the app reports 355x492.
     let bare = window(1, "Calculator", (457.0, 214.0, 365.0, 502.0));
     assert_eq!(origin(&bare, (355.0, 492.0)), (462.0, 219.0));
-    // With a shadow that the window manager knows.
+    // With a shadow that is known to the window manager.
     let shadow = Extents { left: 26, right: 26, top: 23, bottom: 29 };
     let shaded = Window { shadow, area: Rect { width: 407.0, height: 544.0, ..bare.area }, ..bare.clone() };
     assert_eq!(origin(&shaded, (355.0, 492.0)), (483.0, 237.0));

@@ -1,4 +1,4 @@
-//! Support shared by the tests of the device.
+//! Support shared by the device tests.
 
 use std::sync::Arc;
 use std::time::Duration;

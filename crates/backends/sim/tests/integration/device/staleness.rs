@@ -49,7 +49,7 @@ async fn every_situation_has_a_screen_with_its_target() {
                 b.probe.run("advance").unwrap();
                 b.settle().await;
                 let now = b.tree().await;
-                // Without identity, a new node with the same text is no change, and some later
+                // Without identity, a new node with the same text is not a change, and some later
                 // steps repeat the first.
                 assert!(now != last || grade == "none" || step > 1, "{id}: the step changes nothing");
                 last = now;
@@ -70,7 +70,7 @@ async fn screens_take_as_many_steps_as_the_trees_in_memory() {
         let path = file.unwrap().path();
         let text = std::fs::read_to_string(&path).unwrap();
         let states: Vec<&str> = text.lines().filter(|l| l.starts_with("== ")).collect();
-        // The states before the first snapshot are where the app starts.
+        // The states before the first snapshot are the app's starting point.
         let first = states.iter().position(|s| s.starts_with("== first")).unwrap();
         let steps = states.len() - 1 - first;
         trees.insert(path.file_stem().unwrap().to_str().unwrap().to_owned(), steps);
