@@ -57,7 +57,7 @@ enum RetryReason {
 /// Brings an element into view, moves the pointer there if requested, and determines what an input
 /// there would reach.
 ///
-/// `ahead` contains the prefetched answers about the element. It becomes `None` when anything moves
+/// `ahead` contains the prefetched answers about the element. It becomes `None` if anything moves
 /// or signals a change meanwhile.
 pub(crate) async fn aim_at(
     device: &mut LinuxDevice,

@@ -78,7 +78,7 @@ pub(crate) struct LinuxDevice {
     pub(crate) foreign: Option<ForeignChooser>,
     /// The number of choosers of other processes so far.
     pub(crate) choosers_met: u64,
-    /// The windows of other processes that notices were sent about: ids and titles.
+    /// The windows of other processes for which notices were sent: ids and titles.
     pub(crate) foreign_windows: Vec<(u32, String)>,
 }
 

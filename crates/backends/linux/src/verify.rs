@@ -1,5 +1,5 @@
 //! Verifying one element without reading the whole app: the last capture still holds if nothing has
-//! been signaled since, and all objects that matter for the element answer as before.
+//! been signaled since, and all objects that are relevant to the element answer as before.
 //!
 //! Silence alone proves nothing, because toolkits do not signal everything. The element, its
 //! ancestors, its row, and the context of its record are therefore queried again. On any
@@ -58,7 +58,7 @@ pub(crate) async fn reuse_last_tree(
             Err(fault) => return Err(lifecycle::capture_error(app, fault).await),
         }
     }
-    // Signals up to now belong to the next capture.
+    // Signals that have arrived so far belong to the next capture.
     lifecycle::barrier(app).await.map(|()| None)
 }
 

@@ -79,7 +79,7 @@ impl GuardedContent {
     }
 }
 
-/// Returns whether two texts differ at most in numbers.
+/// Returns whether two texts differ in nothing but numbers.
 fn differ_only_in_numbers(before: &str, now: &str) -> bool {
     before == now || differ_in_numbers(before, now)
 }

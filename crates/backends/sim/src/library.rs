@@ -51,9 +51,9 @@ pub(crate) fn load(name: &str) -> Result<Arc<App>> {
     }
     let path = Path::new(name);
     if path.extension().is_none_or(|e| e != "toml") {
-        let known: Vec<_> = names().map(|n| format!("sim:{n}")).collect();
-        return Err(Error::device_not_found(format!("there is no app sim:{name}"))
-            .hint(format!("use {}, or sim:PATH.toml for your own app", known.join(", "))));
+        let known: Vec<_> = names().map(|n| format!("`sim:{n}`")).collect();
+        return Err(Error::device_not_found(format!("there is no app `sim:{name}`"))
+            .hint(format!("use {}, or `sim:PATH.toml` for your own app", known.join(", "))));
     }
     let source = std::fs::read_to_string(path).map_err(|e| {
         let code =

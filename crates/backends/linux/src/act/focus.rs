@@ -11,8 +11,8 @@ use stickpin_device::{CancellationToken, Error, ErrorCode, Result};
 use stickpin_tree::Handle;
 use stickpin_x11desk::{focus, pings};
 
-/// Gives the window of an element the keyboard focus, as a press in that window would, unless this
-/// would take the focus from a person. Returns as soon as the app has noticed.
+/// Gives the keyboard focus to the window of an element, as a press in that window would, unless
+/// this would take the focus from a person. Returns as soon as the app has noticed.
 pub(crate) async fn take_keyboard(view: AppView<'_>, target: Handle) -> Result<()> {
     let (Some(at), own) = (view.index(target), view.app.screen.own) else { return Ok(()) };
     let Some(sight) = WindowStack::of(view.app).await? else { return Ok(()) };

@@ -135,7 +135,7 @@ pub(crate) async fn own_window_at(
         Err(Error::new(code, message).hint("run `stickpin screenshot` to see what is there"))
     };
     let Some(window) = sight.at((x, y)).await?.cloned() else {
-        return refused(ErrorCode::ElementOffscreen, format!("no window is at {spot}"));
+        return refused(ErrorCode::ElementOffscreen, format!("there is no window at {spot}"));
     };
     if window.pid != view.app.info.pid && view.app.info.pid.is_some() {
         let what = sight.x11.run(move |d| windows::describe_with_program(d, &window)).await?;

@@ -5,7 +5,7 @@ use crate::app::{App, AppView};
 use crate::model::{Facts, Interfaces, Object, ObjectTree, Point, is_menu, is_menu_item, role as n, roles};
 use stickpin_tree::{Handle, Rect};
 
-/// Returns whether an object is pressed through its action, not by the pointer. The action of its
+/// Returns whether an object is pressed through its action, not with the pointer. The action of its
 /// role must have the effect of a press. If there is a pointer, it is used instead of these
 /// actions:
 ///

@@ -32,7 +32,7 @@ pub(crate) enum BusError {
     Corrupt(&'static str),
 }
 
-/// The answer to a call, or the result of several calls; otherwise the error.
+/// The answer to a call or the result of several calls, or the error.
 pub(crate) type BusResult<T> = Result<T, BusError>;
 
 /// Converts an error to `None` if it concerns only the object.

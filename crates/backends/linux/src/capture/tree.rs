@@ -116,7 +116,7 @@ impl<'a> TreeAssembly<'a> {
         };
         let combo = above.combo || object.role == n::COMBO_BOX;
         let below = ParentContext { role: own, top: false, combo };
-        // Cells of a row belong to the row's container, and options of a group to the list.
+        // Cells of a row belong to the row's container, and options of a group belong to the list.
         let in_list = above.role == n::LIST_BOX && matches!(own, n::PANEL | n::GROUPING);
         let below =
             if own == n::TABLE_ROW || in_list { ParentContext { role: above.role, ..below } } else { below };

@@ -175,7 +175,7 @@ impl Environment for DesktopEnvironment {
     }
 
     fn nested_members(&self, apps: &Apps) -> Vec<u64> {
-        // The process of an embedded page is read as a part of its host.
+        // An embedded page's process is read as a part of the page's host.
         let devices = apps.iter().filter_map(|app| app.member.device.as_ref());
         let guests: Vec<String> =
             devices.flat_map(|device| device.app.events.state().guests.clone()).collect();

@@ -40,9 +40,9 @@ pub(crate) struct RecheckAnswers {
 }
 
 impl RecheckedObjects {
-    /// Collects the objects that matter for an element: the element itself, its ancestors, its row,
-    /// and the context of its record. `None` if the element is not in the capture, or there are too
-    /// many objects.
+    /// Collects the objects that are relevant to an element: the element itself, its ancestors, its
+    /// row, and the context of its record. `None` if the element is not in the capture, or there
+    /// are too many objects.
     pub(super) fn of(
         picture: &ObjectTree,
         ids: &PathNumbers,

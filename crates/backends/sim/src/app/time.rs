@@ -19,7 +19,7 @@ pub(crate) struct Timer {
     pub(crate) scope: u64,
 }
 
-/// The work of a timer.
+/// The work that a timer does.
 #[derive(Debug)]
 pub(crate) enum Job {
     /// Runs the statement of an `after`, `every` or `load` with this delay.

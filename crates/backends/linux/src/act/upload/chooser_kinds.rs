@@ -55,8 +55,8 @@ pub(super) fn is_to_save_in(picture: &ObjectTree, window: usize) -> bool {
     first.is_some_and(is_field) && roles.any(|role| matches!(role, n::LIST | n::LIST_BOX))
 }
 
-/// Returns whether a Qt chooser opens files, according to its English buttons; `None` without such
-/// a button, as in other languages. A chooser that saves shows "Open" while its field names a
+/// Returns whether a Qt chooser opens files, according to its English buttons; `None` if there is
+/// no such button, as in other languages. A chooser that saves shows "Open" while its field names a
 /// folder.
 pub(super) fn says_it_opens(picture: &ObjectTree, window: usize) -> Option<bool> {
     let named = |name: &str| behind_the_field(picture, window).any(|button| button.name == name);

@@ -235,7 +235,7 @@ mod tests {
         stacking_hit(spot(&device, MIDDLE, (0.0, 0.0)), target).await.unwrap()
     }
 
-    /// Returns the hit result after these objects appeared.
+    /// Returns the hit result after these objects have appeared.
     async fn came(toolkit: Toolkit, things: &[Thing]) -> Option<HitResult> {
         said(toolkit, heap(), |heap| heap.0.extend(things)).await
     }

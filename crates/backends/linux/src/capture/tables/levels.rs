@@ -25,7 +25,7 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Determines levels by parent rows, as in GTK 3, where rows out of view have no rectangle.
+    /// Determines levels by parent rows. Used for GTK 3, where rows out of view have no rectangle.
     async fn levels_by_parents(&mut self, found: &[(CellPosition, usize)]) -> BusResult<Vec<(usize, usize)>> {
         let mut outer: HashMap<String, String> = HashMap::new();
         let mut next: Vec<usize> = firsts(found).map(|(_, new)| new).collect();
@@ -53,7 +53,7 @@ impl Table<'_> {
         Ok(firsts(found).filter_map(|(_, new)| level(new)).collect())
     }
 
-    /// Determines levels by indentation, as in Qt, which reports nothing else.
+    /// Determines levels by indentation. Used for Qt, which reports nothing else.
     async fn levels_by_place(&mut self, found: &[(CellPosition, usize)]) -> BusResult<Vec<(usize, usize)>> {
         let mut open: Vec<i32> = Vec::new();
         // The first row is never indented, even if it is out of view.

@@ -49,7 +49,7 @@ async fn typing_stops_at_the_key_before_which_content_changed() {
             ("focused=focus('next')", MIDWAY, None),
             (after_third, MIDWAY, Some("abc")),
             (away_after_third, MIDWAY, Some("abc")),
-            // Changes by the handlers of an earlier key do not count.
+            // Changes made by the handlers of an earlier key do not count.
             ("input=(set(who, 'Nils {n}'); set(n, n + 1))", Delivery::Confirmed, Some("abcdef")),
             ("input=focus('next')", Delivery::Confirmed, Some("abcdef")),
         ] {
