@@ -146,7 +146,7 @@ impl Sequence<'_> {
         stopped
     }
 
-    /// Selects options of a native list.
+    /// Selects options in a native list.
     pub(crate) fn select(&mut self, at: usize, options: &[String]) -> Result<SelectResult, ContentChanged> {
         let dom = self.sim.dom();
         if dom.nodes[at].prop(Prop::Native).is_none() {

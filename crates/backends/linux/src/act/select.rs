@@ -1,4 +1,4 @@
-//! Choosing options of a list through its selection interface.
+//! Choosing options from a list through its selection interface.
 //!
 //! The interface expects the index of an option, and indices shift when options come or go. An
 //! option is therefore identified by its object. Immediately before the option is chosen, its index
@@ -83,9 +83,9 @@ impl OptionList {
     }
 }
 
-/// Chooses options of a list or combo box by their labels. Returns an unhandled outcome if the app
-/// offers no selection interface or does not accept the choice. The caller then opens the list and
-/// presses the options.
+/// Chooses options from a list or combo box by their labels. Returns an unhandled outcome if the
+/// app offers no selection interface or does not accept the choice. The caller then opens the list
+/// and presses the options.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND`, `AMBIGUOUS_MATCH` or `INVALID_ARGS`; `FILL_MISMATCH` when another

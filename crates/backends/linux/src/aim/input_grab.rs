@@ -194,7 +194,7 @@ mod tests {
         assert!(of_the_open_bar(&picture, 5), "the next menu");
         assert!(!of_the_open_bar(&picture, 8) && !of_the_open_bar(&picture, 6), "a button, a combo box");
         assert!(!of_the_open_bar(&picture, 4), "what is in a menu is not in the bar");
-        // The menu is closed, the list of the combo box is open.
+        // The menu is closed, and the list of the combo box is open.
         picture.objects[4].shown = false;
         assert!(!of_the_open_bar(&picture, 5));
     }

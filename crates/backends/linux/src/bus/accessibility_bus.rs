@@ -39,7 +39,7 @@ const EVENTS: &str = "object:children-changed object:state-changed object:proper
                       document:load-complete document:reload \
                       window:activate window:deactivate window:create window:destroy";
 
-/// Addresses of buses, from the environment of the caller or of a private display.
+/// Bus addresses, from the caller's environment or that of a private display.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Addresses {
     /// `AT_SPI_BUS_ADDRESS`: the accessibility bus itself.

@@ -1,4 +1,4 @@
-//! Bodies of messages. Answers come from another program, so zbus checks each length, text and path
+//! Message bodies. Answers come from another program, so zbus checks each length, text and path
 //! while it reads them as the requested type. Invalid values are errors.
 
 use crate::bus::error::{BusError, BusResult};

@@ -69,8 +69,7 @@ pub(crate) fn only_window_of<'a>(
         false => windows.iter().filter(titled).filter(|w| of_app(w) || of_another(w)).collect(),
     };
     if found.is_empty() {
-        // Qt appends the name of the program to the title of the window, but not to the name on the
-        // bus.
+        // Qt appends the program's name to the title of the window, but not to the name on the bus.
         let added = |rest: &str| rest.starts_with(" \u{2014} ") || rest.starts_with(" - ");
         found.extend(own.iter().filter(|w| w.title.strip_prefix(title).is_some_and(added)));
     }

@@ -124,7 +124,8 @@ pub(crate) fn aria_role(role: u32, above: ParentContext, states: u64, named: boo
         n::MENU if above.combo => Role::ListBox,
         n::MENU_ITEM if above.combo => Role::Option,
         n::MENU if matches!(above.role, n::MENU_BAR | n::MENU | n::POPUP_MENU) => Role::MenuItem,
-        // Qt only reports that an entry is checked, and the role must not depend on that.
+        // Qt reports that an entry is checked, but not that it is checkable. The role must not
+        // depend on whether the entry is checked.
         n::MENU_ITEM
             if is(states::CHECKABLE)
                 || is(states::CHECKED) && !toolkit.profile().entries_say_only_checked =>

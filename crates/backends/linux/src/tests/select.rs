@@ -1,4 +1,4 @@
-//! Choosing options of a list whose options change meanwhile, in a test app that reports what was
+//! Choosing options from a list whose options change meanwhile, in a test app that reports what was
 //! chosen.
 
 use super::speaker::{Answers, Speaker, object, unknown};

@@ -268,7 +268,7 @@ mod covered_tests {
         let open = of(Toolkit::Gecko, true);
         assert_eq!((statuses(&open).len(), open.hidden().len()), (0, 0));
         assert!(open.find_handle(reload).is_some());
-        // Reports of other toolkits are reliable.
+        // Reports from other toolkits are reliable.
         let other = of(Toolkit::Gtk3, false);
         assert_eq!((statuses(&other).len(), other.hidden()), (0, &watch[..1]));
     }

@@ -1,6 +1,6 @@
 //! Cells inside cells. In a GTK 3 table, an icon, a check box and a text are separate cells inside
-//! the cell of their column, which itself reports nothing. All report that they are shown; hidden
-//! ones have no width.
+//! the cell of their column, which itself reports nothing. All these cells report that they are
+//! shown, but hidden ones have no width.
 
 use super::{CellPosition, Table};
 use crate::bus::BusResult;

@@ -91,7 +91,7 @@ impl Table<'_> {
         let child = |index| calls::child(&self.path, index);
         let calls: Vec<Call<'_>> = std::iter::once(0).chain(whole..count).map(child).collect();
         let mut found = self.objects(&calls).await?.into_iter();
-        // If headers are among the children, these are cells of a row.
+        // If the first child is a header, the last children are cells of a row.
         let Some(first) = found.next().flatten() else { return Ok(Vec::new()) };
         let role = self.link.each::<u32>(&[Call::new(&first, ACCESSIBLE, "GetRole")]).await?;
         if role != [Some(role::TABLE_CELL)] {

@@ -81,7 +81,7 @@ async fn idleness_is_proved_and_not_waited_for() {
     let started = std::time::Instant::now();
     assert!(b.settle().await.is_quiet);
     assert!(started.elapsed() < Duration::from_millis(100));
-    // A clock that ticks every second still allows quiet; pending work does not.
+    // A clock that ticks every second does not keep the app from being quiet; pending work does.
     let mut b = Bench::open("sim:feed").await;
     assert!(b.settle().await.is_quiet);
     b.probe.run("load(30000, tick)").unwrap();
