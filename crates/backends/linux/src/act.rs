@@ -200,7 +200,7 @@ fn perhaps_pressed(object: &Object, why: &str) -> Error {
 }
 
 /// Returns the index of the element's own action that has the effect of a press. GTK 4 also lists
-/// the actions of the window.
+/// the window's actions.
 fn own_action(actions: &[String]) -> Option<usize> {
     PRESSES.iter().find_map(|press| actions.iter().position(|action| action.eq_ignore_ascii_case(press)))
 }

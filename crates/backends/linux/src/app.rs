@@ -207,7 +207,7 @@ impl App {
     }
 }
 
-/// The last capture of the app with its index. Empty before the first capture.
+/// The last capture of the app, with an index of its objects. Empty before the first capture.
 #[derive(Debug)]
 pub(crate) struct LastCapture {
     pub(crate) picture: ObjectTree,

@@ -52,7 +52,8 @@ impl Opening {
     }
 }
 
-/// Logs an error of the cleanup after a failed opening, whose own error is reported instead.
+/// Logs a cleanup error after a failed opening. The error of the opening itself is reported
+/// instead.
 pub(crate) fn log_cleanup_error(ended: Result<()>) {
     if let Err(e) = ended {
         tracing::debug!("a process that was started for a failed opening could not be ended: {e}");

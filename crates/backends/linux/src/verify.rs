@@ -2,8 +2,8 @@
 //! been signaled since, and all objects that are relevant to the element answer as before.
 //!
 //! Silence alone proves nothing, because toolkits do not signal everything. The element, its
-//! ancestors, its row, and the context of its record are therefore queried again. On any
-//! difference, the whole app is read again.
+//! ancestors, its row, and the context of its record are therefore queried again. If anything
+//! differs, the whole app is read again.
 
 mod recheck;
 

@@ -227,8 +227,8 @@ pub(crate) async fn chord(act: &mut Act<'_>, modifiers: Modifiers, key: &str) ->
         Ok(false) => return Err(no_key(key)),
         Err(other) => return Err(foreign_focus_error(&act.device.app, other, &x11).await?),
     }
-    // Some windows declare that they answer pings, but do not. By the timeout, one key has been
-    // read.
+    // Some windows declare that they answer pings, but do not. By the end of the timeout, one key
+    // has been read.
     await_keys_read(act, &x11, window, ONE_KEY).await.map_err(unknown)?;
     wait_until_keys_handled(&act.device.app).await;
     Ok(InputOutcome::done())

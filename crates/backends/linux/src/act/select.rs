@@ -152,7 +152,7 @@ pub(crate) async fn select(
     Err(is_chosen_now(takes_one(&list.object, options)))
 }
 
-/// Chooses an option at its current index, if it still has the texts that it was found by. Returns
+/// Chooses an option at its current index, if it still has the texts by which it was found. Returns
 /// whether the app accepted it.
 async fn choose_option(device: &mut LinuxDevice, list: &mut OptionList, choice: &mut Choice) -> Result<bool> {
     for _ in 0..MAX_ROUNDS {

@@ -55,7 +55,7 @@ struct TypingProgress {
 }
 
 /// Returns the next part of the remaining text to send. A Tab moves the focus, and an Enter at the
-/// end may do so too, so both are sent separately.
+/// end may do so too, so each of these keys is sent separately.
 fn next(left: &[char]) -> &[char] {
     let enters = left.iter().rev().take_while(|&&c| c == '\n').count();
     let end = if enters == left.len() { left.len() } else { left.len() - enters };
@@ -158,8 +158,8 @@ async fn field_now(app: &App, path: &str) -> Result<(bool, Option<usize>)> {
     Ok((states & s::FOCUSED != 0, ask::or_none(app, count).await?.flatten()))
 }
 
-/// Checks that the last characters arrived, and that the next ones would do so too. A field that
-/// lost the focus but has all characters may merely have opened a list of suggestions.
+/// Checks that the last characters have arrived, and that the next ones would arrive too. A field
+/// that lost the focus but has all characters may merely have opened a list of suggestions.
 ///
 /// # Errors
 /// Returns `FILL_MISMATCH` if characters went elsewhere.

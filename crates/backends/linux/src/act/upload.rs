@@ -369,7 +369,7 @@ pub(crate) async fn on_screen(app: &App) -> Result<Vec<Window>> {
     Ok(WindowStack::of(app).await?.map_or_else(Vec::new, |sight| sight.windows))
 }
 
-/// Returns the chooser with this path, as recorded when it opened, otherwise in its current state.
+/// Returns the chooser with this path: as recorded when it opened, or else as determined now.
 pub(crate) async fn chooser_known(device: &mut LinuxDevice, top: &str) -> Result<Chooser> {
     match device.chooser.take().filter(|chooser| chooser.top == top) {
         Some(chooser) => Ok(chooser),

@@ -55,9 +55,9 @@ pub(crate) async fn boxes(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<O
     Ok(boxes_with_frames(view, handles, sight.as_ref()).await?.0)
 }
 
-/// Returns the bounding boxes of elements on the screen. With `sight`, also queries the rectangles
-/// of their windows in the same round trip, and returns them by the index of the window, in the
-/// toolkit's coordinates.
+/// Returns the bounding boxes of elements on the screen. If `sight` is given, also queries the
+/// rectangles of their windows in the same round trip, and returns them by the index of the window,
+/// in the toolkit's coordinates.
 async fn boxes_with_frames(
     view: AppView<'_>,
     handles: &[Handle],

@@ -29,7 +29,7 @@ pub(crate) struct WheelPoint {
 /// scroll horizontally and vertically.
 ///
 /// # Errors
-/// Returns `ELEMENT_COVERED` if something else would receive the wheel everywhere.
+/// Returns `ELEMENT_COVERED` if something else would receive the wheel at every point.
 pub(crate) async fn wheel_at(
     view: AppView<'_>,
     target: Option<Handle>,
@@ -113,7 +113,7 @@ fn free_points(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec
     steady.chain(others.take(ASKED).map(|point| WheelPoint { point, steady: false })).collect()
 }
 
-/// Returns the objects inside an object that consume the wheel themselves; with `inner`, also
+/// Returns the objects inside an object that consume the wheel themselves; if `inner` is set, also
 /// containers.
 fn takers(picture: &ObjectTree, at: usize, inner: bool) -> Vec<usize> {
     let takes = |&other: &usize| {

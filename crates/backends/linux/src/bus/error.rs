@@ -61,7 +61,7 @@ impl BusError {
         }
     }
 
-    /// Returns whether the app is gone or silent, as opposed to an error of one object.
+    /// Returns whether the app is gone or silent, as opposed to an error that concerns one object.
     pub(crate) fn is_lost(&self) -> bool {
         matches!(self, Self::Closed(_) | Self::Silent(_))
     }

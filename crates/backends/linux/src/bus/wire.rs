@@ -5,8 +5,8 @@
 //! signals in the order in which the app sent them. An answer thus proves that all earlier signals
 //! have been received.
 //!
-//! Calls that several callers make at the same time are written together. An app reads everything
-//! that has arrived before it draws, and answers later once it draws (ADR 35).
+//! Calls that several callers make at the same time are written together. Before drawing, an app
+//! reads everything that has arrived; calls that arrive later wait until it has drawn (ADR 35).
 
 use super::body::{Call, Message};
 use crate::bus::error::{BusError, BusResult};
@@ -160,7 +160,8 @@ impl Wire {
         answers
     }
 
-    /// Queues a message, to be written with all others that are queued until the writer runs.
+    /// Queues a message. It is written together with all others that are queued before the writer
+    /// runs.
     fn post(
         &self,
         waiting: &mut PendingCalls,

@@ -277,7 +277,7 @@ impl ObjectReader {
                 object.shown = states::is_visible(object.states, toolkit)
                     || scrolled
                     || is_mute(object, toolkit)
-                    // The WebKit pane that a page scrolls in reports all states except SHOWING.
+                    // The WebKit pane in which a page scrolls reports all states except SHOWING.
                     || object.role == role::SCROLL_PANE && embedded_path(&object.path).is_some() && !defunct;
                 if object.shown {
                     next.push((child, scrolls));

@@ -23,7 +23,7 @@ use values::{mark_clipped, value};
 /// The text that replaces the content of a covered window.
 pub(crate) const COVERED: &str = "shows nothing while other windows cover it completely: hover this window to bring it to the front, or move the other windows";
 
-/// Builds the tree. Handles of `watch` that exist but are not visible are reported as hidden.
+/// Builds the tree. Elements in `watch` that exist but are not visible are reported as hidden.
 ///
 /// # Errors
 /// Returns an error if the tree would be too large.

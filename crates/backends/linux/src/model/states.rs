@@ -32,7 +32,7 @@ pub(crate) fn is_visible(states: u64, toolkit: Toolkit) -> bool {
 }
 
 /// Returns whether an object is disabled. GTK 4 reports only SENSITIVE, and some objects of GTK 3
-/// (tabs) only ENABLED.
+/// (tabs) report only ENABLED.
 pub(crate) fn is_disabled(states: u64, toolkit: Toolkit) -> bool {
     let signs = if toolkit.profile().enables_nothing { SENSITIVE } else { ENABLED | SENSITIVE };
     states & signs == 0

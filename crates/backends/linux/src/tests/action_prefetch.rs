@@ -82,7 +82,8 @@ async fn press_asks_place_identity_and_actions_in_order() {
     assert_eq!(index(&app.asked()), 1);
 }
 
-/// If the app performed the action and then failed, a press by the pointer would be a second press.
+/// If the app performed the action and then failed, a press with the pointer would be a second
+/// press.
 #[tokio::test]
 async fn what_answers_a_press_with_an_error_is_not_pressed_once_more() {
     let app = Speaker::start();

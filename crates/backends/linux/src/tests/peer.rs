@@ -1,5 +1,5 @@
 //! Apps that hang, die in the middle of an answer, or send invalid messages, all simulated by a
-//! socket of the test.
+//! test socket.
 
 use crate::bus::error::BusError;
 use crate::bus::wire::Wire;

@@ -179,8 +179,8 @@ fn state(app: &Speaker<Shelf>) -> (Vec<&'static str>, Vec<&'static str>) {
 
 #[tokio::test]
 async fn an_option_is_chosen_where_it_stands_by_then() {
-    // The options change after the app was read and the options were requested, each time before
-    // the position is requested.
+    // The options change after the app is read and the options are requested, each time before the
+    // position is requested.
     for before in ["GetChildren", "NSelectedChildren", "GetSelectedChild"] {
         let changes = vec![(before, Change::Inserted)];
         let (chosen, app) = choose(Shelf { changes, ..Shelf::default() }, &["Banana"]).await;
@@ -261,7 +261,7 @@ async fn what_is_hidden_in_an_option_may_stand_in_itself() {
 
 #[tokio::test]
 async fn by_the_place_of_a_group_nothing_is_chosen() {
-    // The group has the name of the option in it that is meant. The index of the group is that of
+    // The group has the same name as the intended option in it. The group's index is that of
     // another option.
     let (chosen, app) = choose(Shelf { grouped: true, ..Shelf::default() }, &["Banana"]).await;
     assert!(!chosen.unwrap().handled, "it is to be pressed");

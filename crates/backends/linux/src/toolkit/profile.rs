@@ -233,7 +233,7 @@ pub(crate) enum Popups {
     /// As windows of the app.
     AsWindows,
     /// Inside windows, never as separate windows. When queried for a point, the window answers as
-    /// if they did not exist.
+    /// if there were no popups.
     InWindows,
 }
 

@@ -10,7 +10,7 @@
 //! and above their window, and report that they are shown. A floating dock is a separate window;
 //! only windows report that they are resizable.
 //!
-//! # Pop-ups
+//! # Popups
 //! Qt does not list windows that are popups. The menu of a menu bar is below the entry that opens
 //! it. Other popups are not listed at all: context menus, menus of buttons that are not the menus'
 //! parents, and completion lists. They signal that they are shown, and name the app as their
@@ -142,7 +142,7 @@ fn folded_lists(picture: &ObjectTree) -> impl Iterator<Item = usize> + '_ {
     lists.filter(|&child| picture[child].role == n::LIST)
 }
 
-/// Returns the parts of windows that may be parked, and their windows, because their rectangles are
+/// Returns the parts of windows that may be parked, and these windows. The rectangles of both are
 /// needed.
 fn parked_docks(picture: &ObjectTree) -> Vec<usize> {
     let mut out = Vec::new();

@@ -11,7 +11,7 @@ use stickpin_tree::Handle;
 /// The maximum number of objects that are queried again; beyond that, the whole app is read.
 const MOST: usize = 120;
 
-/// The number of children of an object above which they are not compared.
+/// The number of children of an object above which the children are not compared.
 const CHILDREN: usize = 200;
 
 /// The maximum length of a text that is read again, in bytes.
@@ -82,7 +82,7 @@ impl RecheckedObjects {
         (again.objects.len() <= MOST).then_some(again)
     }
 
-    /// Adds an object; with `whole`, also its shown descendants. `None` if there are too many
+    /// Adds an object and, if `whole` is set, its shown descendants. `None` if there are too many
     /// objects.
     fn add(&mut self, picture: &ObjectTree, at: usize, whole: bool, seen: &mut HashSet<usize>) -> Option<()> {
         if whole && self.objects.len() > MOST {

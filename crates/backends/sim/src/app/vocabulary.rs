@@ -11,7 +11,7 @@ words! {
         /// The element's value was changed by input.
         Input = "input", Enter = "enter", Escape = "escape",
         /// Another element was dropped on the element; `dragged` is the record of the innermost
-        /// loop around that element.
+        /// loop around the dropped element.
         Drop = "drop",
         /// The element or the page was scrolled.
         Scroll = "scrolled",

@@ -226,8 +226,8 @@ mod tests {
         heap.0.iter_mut().find(|thing| thing.path == path).unwrap()
     }
 
-    /// Returns the hit result of a press on the middle of the button after this change to the app
-    /// since it was read.
+    /// Returns the hit result of a press on the middle of the button if the app has changed in this
+    /// way since it was read.
     async fn said(toolkit: Toolkit, heap: Heap, since: impl FnOnce(&mut Heap)) -> Option<HitResult> {
         let (app, device) = read(toolkit, heap).await;
         app.becomes(since);

@@ -30,7 +30,8 @@ impl TreeAssembly<'_> {
         let read = control && !holds_page(object, toolkit);
         let content = if read { text_below(self.picture, object, 0) } else { String::new() };
         let wrapper = roles::is_wrapper(object.role);
-        // GTK 4 names every tab of a notebook `Tab`, and keeps mnemonics in the names of others.
+        // GTK 4 names every tab of a notebook `Tab`, and keeps mnemonics in the names of other
+        // tabs.
         if toolkit.profile().tabs_have_one_name && object.role == n::PAGE_TAB && !content.is_empty() {
             return ObjectName { name: content, from_content: true, described: false };
         }

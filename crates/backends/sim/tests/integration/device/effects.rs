@@ -7,7 +7,8 @@ use stickpin_tree::{Role, States};
 
 const ROWS: &str = "[lists]\nrows = [{ id = 'a', n = 1 }, { id = 'b', n = 2 }, { id = 'c', n = 3 }]\n";
 
-/// Returns the texts of the rows after statements ran on a list whose nodes are bound to records.
+/// Returns the texts of the rows after statements have run on a list whose nodes are bound to
+/// records.
 async fn rows_after(statements: &str) -> (String, Bench) {
     let mut b = Bench::app(ROWS, "list #list\n  for r in rows key r.id\n    li \"{r.id}{r.n}\"").await;
     b.probe.run(statements).unwrap();
