@@ -46,9 +46,9 @@ const CHOOSER_HINT: &str =
     "run `stickpin snapshot -i` to see what the file chooser contains, or `stickpin key Escape` to close it";
 
 /// The hint for a chooser that may accept several files, but only one through its field.
-const ONE_BY_ONE: &str = "the file chooser's path field accepts one file: run `stickpin upload TARGET FILE` once \
-    for each file, if the app accepts them one after another; if the chooser's list accepts several, open the \
-    chooser with `stickpin press @REF`, then run `stickpin snapshot -i`";
+const ONE_BY_ONE: &str = "the file chooser's path field accepts one file: run `stickpin upload TARGET FILE` \
+    once for each file, if the app accepts them one after another; if the chooser's list accepts several, \
+    open the chooser with `stickpin press @REF`, then run `stickpin snapshot -i`";
 
 #[async_trait]
 impl Files for LinuxDevice {
