@@ -65,7 +65,7 @@ pub(crate) struct LinuxOptions {
     pub(crate) private_home: bool,
     /// The size of the app's window, or of a private display.
     pub(crate) viewport: Option<Viewport>,
-    /// The folder that is the app's home and that `close` keeps.
+    /// The app's home folder, which `close` keeps.
     #[schemars(extend("x-path" = "written"))]
     pub(crate) profile: Option<PathBuf>,
 }
