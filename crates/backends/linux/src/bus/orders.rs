@@ -1,11 +1,11 @@
 //! Sockets for orders, separate from those for queries.
 //!
 //! An order may show a dialog from inside the call (`gtk_dialog_run`). Until the dialog is closed,
-//! the bridge of GTK 3 is inside the dispatch of the order's connection. For every key, it calls the
-//! registry and meanwhile serves all its connections from a nested main loop. A message waiting on
-//! the order's connection would be dispatched from inside its own dispatch, and libdbus would
-//! deadlock. Therefore, nothing is sent on the socket of an order, and the socket is not closed,
-//! before the order is known to have returned.
+//! the bridge of GTK 3 is inside the dispatch of the order's connection. For every key, the bridge
+//! calls the registry and meanwhile serves all its connections from a nested main loop. A message
+//! waiting on the order's connection would be dispatched from inside its own dispatch, and libdbus
+//! would deadlock. Therefore, nothing is sent on the socket of an order, and the socket is not
+//! closed, before the order is known to have returned.
 
 use crate::bus::body::{Call, Message, Reference};
 use crate::bus::calls::role;
