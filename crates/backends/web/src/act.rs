@@ -19,9 +19,9 @@ use tokio::time::timeout;
 /// kernel's own grace period.
 const RELEASE_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// Timeout for a page to resume after a `beforeunload` dialog was answered by staying on the page.
-/// The page reports to the browser that it stays. If a navigation begins before that report
-/// arrives, the browser mistakes it for the answer to the new dialog, and does not navigate.
+/// Timeout for a page to resume after the answer to a `beforeunload` dialog was to stay on the
+/// page. The page reports to the browser that it stays. If a navigation begins before that report
+/// arrives, the browser mistakes the report for the answer to the new dialog and does not navigate.
 const RESUME_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Aims at an element, after any pending navigation is committed.
@@ -52,7 +52,7 @@ pub(crate) async fn commit(
     tabs::complete_outcome(web, action, outcome).await
 }
 
-/// Answers the open dialog: that of the driven tab or, if it has none, that of another tab.
+/// Answers the open dialog of the driven tab or, if that tab has none, of another tab.
 pub(crate) async fn answer_dialog(web: &mut DrivenBrowser, answer: DialogAnswer) -> Result<()> {
     let Some(dialog) = web.page.tab.read(|tab| tab.dialog.clone())? else {
         return Err(Error::new(ErrorCode::ElementNotFound, "no dialog is open"));
@@ -81,8 +81,7 @@ pub(crate) async fn answer_dialog(web: &mut DrivenBrowser, answer: DialogAnswer)
         if silenced {
             unresponsive::check_resumed(web).await?;
         }
-        // A page that does anything other than open the dialog again may open it later, so the
-        // count starts over.
+        // A page that responds may open the same dialog again later, so the count starts over.
         Ok(dismissed
             && !silenced
             && !stays_on_page

@@ -1,4 +1,4 @@
-//! Parses what a person types after `open` as a URL.
+//! Parses the address given to `open` into a URL.
 
 use std::net::IpAddr;
 use std::path::Path;
@@ -8,11 +8,11 @@ use url::Url;
 /// The schemes that can be opened.
 const SCHEMES: &[&str] = &["http", "https", "file", "about", "data"];
 
-/// Browser schemes that are claimed only to report that they are not supported.
+/// Browser schemes that are claimed only so that an error reports them as unsupported.
 const REFUSED_SCHEMES: &[&str] =
     &["javascript", "chrome", "view-source", "blob", "ftp", "ws", "wss", "devtools"];
 
-/// Returns whether the text reads like the address of a page.
+/// Returns whether the text looks like the address of a page.
 pub(crate) fn claims(what: &str) -> bool {
     let what = what.trim();
     match scheme(what) {
@@ -76,8 +76,9 @@ fn is_page_file(what: &str) -> bool {
     name && (what.starts_with(['/', '.', '~']) || !what.contains('/') || host(what).is_none())
 }
 
-/// Returns whether the text starts with a host: `Some(true)` for an IP address, this machine or the
-/// local network, `Some(false)` for any other host name, `None` if it does not.
+/// Returns whether the host at the start of the text is local: `Some(true)` for an IP address, this
+/// machine or the local network, `Some(false)` for any other host name, and `None` if the text does
+/// not start with a host.
 fn host(what: &str) -> Option<bool> {
     let authority = what.split(['/', '?', '#']).next().unwrap_or_default();
     if let Some(rest) = authority.strip_prefix('[') {

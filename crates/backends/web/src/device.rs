@@ -26,7 +26,7 @@ use stickpin_webpage::wait::{effects, settle};
 use tokio::time::timeout;
 
 /// The time after which `changed` reports a *possible* change. A page can set the value of a field
-/// without any event.
+/// without sending an event.
 const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 
 /// A browser that was started for this device, and the tab that the device drives.
@@ -43,7 +43,7 @@ impl WebDevice {
         Self { info, web: DrivenBrowser::new(browser, browser_state, tab) }
     }
 
-    /// Returns the driven page. For tests, which capture the page again after it was reported
+    /// Returns the driven page. For tests, which capture the page again after it is reported
     /// unchanged.
     #[must_use]
     pub fn driven(&self) -> &stickpin_webpage::Page {
@@ -51,7 +51,8 @@ impl WebDevice {
     }
 
     /// Returns the connection to the browser and the session of the driven page. For tests, which
-    /// ask the page itself what it received, and for tools that need something no command offers.
+    /// ask the page itself what it received, and for tools that need something that no command
+    /// offers.
     #[must_use]
     pub fn devtools(&self) -> (&Client, &str) {
         (&self.web.page.tab.client, &self.web.page.tab.session)
@@ -159,7 +160,7 @@ impl Device for WebDevice {
             .tab
             .write(|tab| (tab.notices.drain(..).collect::<Vec<_>>(), tab.changes, tab.drawn.take()))?;
         notices.extend(drawn.map(|what| Notice::UnobservableInput { what }));
-        // Notices of other tabs up to now belong to no later command.
+        // The notices that other tabs have collected so far do not belong to any later command.
         self.web.page.tab.shared.state().tabs.values_mut().for_each(|tab| tab.notices.clear());
         if std::mem::replace(&mut self.web.page.changes_reported, changes) != changes {
             notices.insert(0, Notice::Changed);

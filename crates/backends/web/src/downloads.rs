@@ -37,7 +37,7 @@ pub(crate) fn download_began(downloads: &mut Vec<TrackedDownload>, guid: String,
 }
 
 /// Records progress or the end of a download, and returns a notice if it ended. The browser named
-/// the file after the id of the download.
+/// the file after the download's id.
 pub(crate) fn download_progress(
     downloads: &mut [TrackedDownload],
     folder: &Path,
@@ -69,7 +69,7 @@ pub(crate) fn download_progress(
     Some(notice)
 }
 
-/// Renames a file to its suggested name, or to a similar name that is free.
+/// Renames a file to its suggested name or, if that is taken, to a similar one.
 fn rename_download(folder: &Path, guid: &str, name: &str) -> std::result::Result<PathBuf, String> {
     let (stem, extension) = match name.rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),
@@ -86,7 +86,7 @@ fn rename_download(folder: &Path, guid: &str, name: &str) -> std::result::Result
 }
 
 /// Returns the suggested name as a plain, visible file name. The page chose the name, so it must
-/// not lead out of the directory for downloads.
+/// not lead out of the download directory.
 fn file_name(suggested: &str) -> String {
     let last = suggested.rsplit(['/', '\\']).next().unwrap_or_default();
     let plain = |c: char| if stickpin_tree::is_unsafe(c) || ":*?\"<>|".contains(c) { '_' } else { c };

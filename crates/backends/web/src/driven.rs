@@ -17,7 +17,7 @@ pub(crate) struct DrivenBrowser {
     pub(crate) page: Page,
     /// The DevTools sessions of the previously driven tabs, latest last.
     pub(crate) previous_tabs: Vec<String>,
-    /// How often the same dialog was dismissed in a row.
+    /// How many times in a row the same dialog was dismissed.
     pub(crate) dialog_repetition: DialogRepetition,
 }
 
@@ -27,8 +27,8 @@ impl DrivenBrowser {
         Self { browser, state: browser_state, page, previous_tabs: trail, dialog_repetition: nagging }
     }
 
-    /// Returns the open dialog, if any: that of the driven tab or, if it has none, that of another
-    /// tab. `None` also after the driven tab or the browser is gone.
+    /// Returns the open dialog of the driven tab or, if that tab has none, of another tab; `None`
+    /// if no dialog is open, or if the driven tab or the browser is gone.
     pub(crate) fn dialog(&self) -> Option<Dialog> {
         self.page.tab.read(|tab| tab.dialog.clone()).ok().flatten()
     }

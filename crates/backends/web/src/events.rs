@@ -50,14 +50,15 @@ impl Sink for Recorder {
     }
 }
 
-/// Sends a command and ignores its answer: a failure shows in the commands that depend on it.
+/// Sends a command and ignores its answer: a failure becomes visible in the commands that depend on
+/// this one.
 fn send<M: Method>(client: &Client, session: &str, command: &M) {
     drop(client.send(Some(session), command));
 }
 
 impl Recorder {
     /// Records an event of the browser itself. Returns `None` if the event cannot be read, concerns
-    /// nothing that is known, or needs no notice.
+    /// no known target or download, or needs no notice.
     fn browser_event(
         &self,
         client: &Client,
@@ -96,8 +97,8 @@ impl Recorder {
     }
 
     /// Prepares a new target. The target stays paused until the last command of its preparation, so
-    /// that none of its code runs before the Page domain is enabled. A dialog that opened earlier
-    /// could never be answered.
+    /// that none of its code runs before the Page domain is enabled. A dialog that opened before
+    /// then could never be answered.
     fn add_target(
         &self,
         client: &Client,
@@ -150,7 +151,7 @@ impl Recorder {
     }
 }
 
-/// Returns the command that sets a viewport of this size, in CSS pixels.
+/// Returns the command that sets the viewport to this size, in CSS pixels.
 pub(crate) fn metrics(width: u32, height: u32) -> cdp::SetDeviceMetrics {
     cdp::SetDeviceMetrics { width, height, device_scale_factor: 0.0, mobile: false }
 }
@@ -162,7 +163,7 @@ fn will_navigate(url: &str) -> bool {
 
 /// Returns the address for which a page opened this tab; `None` for a tab without an opener, such
 /// as one that we opened. The new tab itself is still empty, so the address comes from the opener's
-/// request; without one, from the target, by its URL or its title.
+/// request or, if there is none, from the URL or the title of the target.
 fn opened_url(state: &mut State, info: &cdp::TargetInfo) -> Option<String> {
     let opener = info.opener_id.as_ref()?;
     let opener_tab = state.tabs.values_mut().find(|t| t.target == *opener || t.frames.contains_key(opener));

@@ -1,9 +1,9 @@
 //! Restricts which local files pages may show. When a session is confined to directories, the
 //! browser pauses every request for a `file:` URL, and this module answers each one.
 //!
-//! The gate covers what pages load, redirects, and navigations in every tab and frame, whatever
-//! started them. Symbolic links are resolved before paths are compared. Network requests are not
-//! paused.
+//! The gate covers page resources, redirects, and navigations in every tab and frame, regardless of
+//! what started them. Symbolic links are resolved before paths are compared. Network requests are
+//! not paused.
 
 use crate::address;
 use crate::driven::DrivenBrowser;

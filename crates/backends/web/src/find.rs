@@ -9,11 +9,11 @@ use std::path::{Path, PathBuf};
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_process::{find_on_path, is_program};
 
-/// Program names, in order of how safely they can be driven.
+/// Program names, starting with those that can be driven most safely.
 const NAMES: &[&str] =
     &["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "microsoft-edge"];
 
-/// Install locations that `PATH` may lack.
+/// Install locations that may not be on `PATH`.
 const INSTALL_PATHS: &[&str] = &[
     "/usr/bin/chromium",
     "/usr/lib/chromium/chromium",
@@ -75,8 +75,8 @@ pub(crate) fn check_version(version_text: &str) -> Result<()> {
     }
 }
 
-/// Returns the hint with the command that installs a browser. The daemon keeps the variables with
-/// which it was started.
+/// Returns the hint with the command that installs a browser. To set a variable, the daemon must be
+/// stopped, because it keeps the variables with which it was started.
 pub(crate) fn install_hint() -> &'static str {
     if cfg!(target_os = "macos") {
         "run `brew install --cask chromium`; or run `stickpin daemon stop`, then set STICKPIN_CHROMIUM to the browser"

@@ -22,8 +22,8 @@ use tokio::time::timeout;
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// Timeout for a browser to exit when asked, after which it is killed.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
-/// The maximum length of a temporary directory's path, in bytes, with which the browser can still
-/// create its socket there (socket paths are limited to 104 bytes).
+/// The maximum length in bytes of the path of a temporary directory in which the browser can still
+/// create its socket (socket paths are limited to 104 bytes).
 const MAX_TMPDIR: usize = 55;
 
 /// Flags that keep the browser from acting on its own: no network traffic, no dialogs, no
@@ -40,7 +40,7 @@ pub(crate) struct Launch<'a> {
     pub(crate) profile: Option<&'a Path>,
     pub(crate) headed: bool,
     pub(crate) window: Option<(u32, u32)>,
-    /// Whether to run without the sandbox even when not root.
+    /// Whether to run without the sandbox even if we are not root.
     pub(crate) no_sandbox: bool,
 }
 
@@ -53,7 +53,7 @@ pub(crate) struct Browser {
     pub(crate) pid: u32,
     /// Whether the browser shows a window.
     pub(crate) headed: bool,
-    /// The directory for downloads.
+    /// The download directory.
     pub(crate) downloads: PathBuf,
     child: Child,
     dir: PathBuf,
@@ -112,8 +112,8 @@ impl Launch<'_> {
         let root = rustix::process::geteuid().is_root();
         command.args(self.arguments(profile, root)).arg("about:blank");
         command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(stderr);
-        // Use a process group: Ctrl-C in our terminal must not reach the browser, and the browser
-        // can be killed with its children.
+        // Use a process group, so that Ctrl-C in our terminal does not reach the browser, and so
+        // that the browser can be killed with its children.
         command.process_group(0);
         if tmp.as_os_str().len() <= MAX_TMPDIR {
             command.env("TMPDIR", &tmp);
@@ -124,8 +124,8 @@ impl Launch<'_> {
                 FdMapping { parent_fd: browser_writes.into(), child_fd: 4 },
             ])
             .map_err(|e| Error::new(ErrorCode::Internal, e.to_string()))?;
-        // The command owns the browser's ends of the pipes. Drop it before reading, so that they
-        // close.
+        // The command owns the browser's ends of the pipes. Drop the command before reading, so
+        // that our copies of these ends close.
         let child = {
             let mut command = tokio::process::Command::from(command);
             command.kill_on_drop(true).spawn()
@@ -203,8 +203,8 @@ fn is_about_display(line: &str) -> bool {
 
 impl Drop for Browser {
     fn drop(&mut self) {
-        // Kill an abandoned browser: its helpers would write to the directories that are removed
-        // next.
+        // Kill an abandoned browser: otherwise, its helpers would write to the directories that are
+        // removed next.
         if matches!(self.child.try_wait(), Ok(None)) {
             kill_group(self.pid);
         }
@@ -218,14 +218,14 @@ impl Browser {
         record.write(&self.dir).map_err(|e| io_error("write to", &self.dir, &e))
     }
 
-    /// Ends the browser, waits for its exit, and removes its directories except a persistent
+    /// Ends the browser, waits for its exit, and removes its directories except for a persistent
     /// profile.
     ///
     /// # Errors
     /// Returns `IO` when a directory or file of the browser cannot be removed.
     pub(crate) async fn end(&mut self) -> Result<()> {
         if self.client.lost().is_none() {
-            // The browser may exit before it answers; only the exit below matters.
+            // The browser may exit before it answers; only its exit, awaited below, matters.
             let _ = timeout(EXIT_TIMEOUT, self.client.call(None, &protocol::CloseBrowser {})).await;
         }
         if timeout(EXIT_TIMEOUT, self.child.wait()).await.is_err() {

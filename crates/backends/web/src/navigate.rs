@@ -20,14 +20,14 @@ use tokio::time::{timeout, timeout_at};
 /// The time without activity after which a page counts as loaded.
 const QUIET_TIME: Duration = Duration::from_millis(150);
 
-/// How long a new document may keep changing while it loads nothing. A clock or a game never stops,
-/// but a large editor that sets itself up on a busy machine does.
+/// How long a new document may keep changing while it loads nothing. A clock or a game never stops
+/// changing, but a large editor that is setting itself up on a busy machine does.
 const MOVING_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Timeout for a browser to cancel a navigation. Short, because the caller has already timed out.
 const CANCEL_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// Timeout for a browser to report what came instead of a page.
+/// Timeout for a browser to report what it received instead of a page.
 const RESULT_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The URL of a new tab.
@@ -71,8 +71,8 @@ pub(crate) async fn navigate(
                 e.hint = format!("{}; run `stickpin back` to return to the previous page", e.hint);
             }
             if e.code == ErrorCode::Timeout {
-                // The current page answers nothing while the browser waits for another one. The
-                // command is refused when no navigation is in progress.
+                // The current page does not answer while the browser is waiting for another one.
+                // The browser refuses the command if no navigation is in progress.
                 drop(timeout(CANCEL_TIMEOUT, web.page.tab.command(&cdp::StopLoading {})).await);
                 web.page.tab.write(|tab| tab.navigating = None)?;
             }
@@ -97,7 +97,7 @@ pub(crate) async fn wait_until_quiet(
     settle::settle_until(&mut web.page, QUIET_TIME, deadline, MOVING_TIMEOUT, cancel).await
 }
 
-/// Returns the URL, which is known from events, and the title, which takes one request.
+/// Returns the URL, which is known from events, and the title, which takes one request to read.
 pub(crate) async fn current_page(web: &DrivenBrowser) -> Result<Page> {
     Ok(Page::new(web.page.tab.url()?, title(web).await?))
 }
@@ -212,7 +212,7 @@ async fn visit(web: &DrivenBrowser, what: &str, deadline: Instant) -> Result<boo
     let committed = web.page.tab.until(|tab| tab.main_frame().filter(|f| f.loader == loader).map(|_| ()));
     match timeout_at(deadline.into(), committed).await {
         Ok(committed) => committed.map(|()| true),
-        // The document was committed, and its script navigated on at once.
+        // The document was committed, and its script navigated away at once.
         Err(_) => Ok(true),
     }
 }

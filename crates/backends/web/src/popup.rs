@@ -14,7 +14,7 @@ use stickpin_webpage::tab::frames;
 /// Closes the list that a press on an element opened. Returns whether a list was open and is now
 /// closed. Presses the element again if it reports itself as expanded, unless it is a text field.
 /// Otherwise, or if the press does not close the list, sends Escape, provided that the element or
-/// the list has the focus. Lists in `older` were open before and are ignored.
+/// the list has the focus. Lists in `older` were already open and are ignored.
 pub(crate) async fn close_popup(web: &mut DrivenBrowser, opener: Handle, older: &[Handle]) -> Result<bool> {
     if web.dialog().is_some() {
         return Ok(false);

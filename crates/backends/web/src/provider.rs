@@ -40,7 +40,7 @@ pub struct WebConfig {
     pub chromium: Option<PathBuf>,
     /// The value of `PATH`, which is searched for a browser if `chromium` is `None`.
     pub path: Option<OsString>,
-    /// Whether to start the browser without its sandbox even when not root.
+    /// Whether to start the browser without its sandbox even if we are not root.
     pub no_sandbox: bool,
 }
 
@@ -79,7 +79,7 @@ impl WebProvider {
     /// # Errors
     /// Returns `TOOL_MISSING` when no suitable browser is found, and `BACKEND_LOST` when the
     /// browser does not start or show a tab. Returns `TIMEOUT` when the request is cancelled, and
-    /// `IO` when the directories or pipes of the browser fail.
+    /// `IO` when the browser's directories or pipes fail.
     pub async fn start(&self, request: &OpenRequest<WebOptions>) -> Result<WebDevice> {
         let program = self.program()?;
         let shared = Arc::new(SharedState::default());
@@ -133,7 +133,7 @@ async fn first_tab(
         flatten: true,
         filter: Some(vec![json!({"type": "page"}), json!({"type": "iframe"})]),
     };
-    // Set before the first target, so that no target is ever without its gate.
+    // Set this before the first target exists, so that no target is ever without its gate.
     browser_state.lock().file_roots.clone_from(&request.file_roots);
     let (downloads, attach) = (client.send(None, &downloads), client.send(None, &attach));
     if !request.options.headed {

@@ -1,8 +1,9 @@
 //! The tabs of a browser, and the driven one.
 //!
 //! Tabs open in the background and, in a window that a person sees, stay there; only this module
-//! changes which tab is driven. When the driven tab ends, every call about it fails until
-//! [`take_ended_tabs`] has reported that. An input therefore never goes to a tab that nobody chose.
+//! changes which tab is driven. When the driven tab ends, every call that concerns this tab fails
+//! until [`take_ended_tabs`] has reported its end. An input therefore never goes to a tab that
+//! nobody chose.
 
 use crate::driven::DrivenBrowser;
 use crate::events::metrics;
@@ -30,7 +31,8 @@ const TAB_TIMEOUT: Duration = Duration::from_secs(10);
 /// Timeout for a page to report whether it is closing itself.
 const CLOSE_CHECK_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// Timeout for a tab that a page opens to appear. Tabs that the browser blocks never appear.
+/// Timeout for a tab to appear after a page requested it. Tabs that the browser blocks never
+/// appear.
 const NEW_TAB_TIMEOUT: Duration = Duration::from_millis(1_000);
 
 /// Opens an empty tab in the background and returns its DevTools session.
@@ -47,7 +49,8 @@ pub(crate) async fn create(client: &Client, shared: &Arc<SharedState>) -> Result
     attached.await
 }
 
-/// Lists all tabs, oldest first. Asks the browser rather than the pages, because a page may hang.
+/// Lists all tabs, oldest first. Asks the browser rather than the pages, because a page may be
+/// hanging.
 pub(crate) async fn all_tabs(web: &DrivenBrowser) -> Result<Vec<TabEntry>> {
     let refused = |e: CallError| web.page.tab.call_error(&e);
     let targets = web.page.tab.client.call(None, &cdp::GetTargets {}).await.map_err(refused)?;
@@ -95,7 +98,7 @@ pub(crate) fn set_driven_tab(web: &mut DrivenBrowser, session: String) {
     state.active.clone_from(&web.page.tab.session);
     let tab = state.tabs.get(&web.page.tab.session);
     web.page.number = tab.map_or(web.page.number, |tab| tab.number);
-    // Changes that happened before are not effects of the next action.
+    // Earlier changes are not effects of the next action.
     web.page.changes_reported = tab.map_or(0, |tab| tab.changes);
     web.page.seen = tab.map_or(0, |tab| tab.activity).wrapping_sub(1);
     web.page.last_input = None;
@@ -103,8 +106,9 @@ pub(crate) fn set_driven_tab(web: &mut DrivenBrowser, session: String) {
     keep_in_front(web);
 }
 
-/// Brings the driven tab to the front of a headless browser, without waiting until it is there.
-/// Chromium renders only one frame per second in a background tab, and input waits for a frame.
+/// Brings the driven tab to the front of a headless browser, without waiting for this to take
+/// effect. Chromium renders only one frame per second in a background tab, and input waits for a
+/// frame.
 pub(crate) fn keep_in_front(web: &DrivenBrowser) {
     let target_id = {
         let state = web.page.tab.shared.state();
@@ -123,8 +127,8 @@ pub(crate) fn keep_in_front(web: &DrivenBrowser) {
     drop(web.page.tab.client.send(None, &cdp::ActivateTarget { target_id }));
 }
 
-/// Waits until the driven tab, which a page opened, has loaded; returns at once if the tab was
-/// driven before.
+/// Waits until the driven tab has loaded, if a page opened it; returns at once if the tab was
+/// already driven before.
 pub(crate) async fn wait_until_loaded(web: &mut DrivenBrowser) -> Result<()> {
     if web.page.tab.write(|tab| std::mem::replace(&mut tab.driven, true))? {
         return Ok(());
@@ -133,8 +137,8 @@ pub(crate) async fn wait_until_loaded(web: &mut DrivenBrowser) -> Result<()> {
     navigate::wait_until_quiet(web, Instant::now() + TAB_TIMEOUT, &never).await.map(drop)
 }
 
-/// Returns whether the page is closing itself; always false for the only tab. The page's window
-/// knows this before the browser reports it.
+/// Returns whether the page is closing itself; always false for the only tab. The page's `window`
+/// object shows this before the browser reports it.
 async fn closes_itself(web: &DrivenBrowser) -> bool {
     if web.page.tab.shared.state().drivable_tabs().len() < 2 {
         return false;
@@ -146,14 +150,14 @@ async fn closes_itself(web: &DrivenBrowser) -> bool {
                 web.page.tab.evaluate::<bool>(&world, "window.closed".to_owned()).await
             };
             match closed.await {
-                // The document is gone; the tab closes or another document comes.
+                // The document is gone: either the tab is closing, or another document will follow.
                 Err(TabError::WorldGone) => tokio::task::yield_now().await,
                 Ok(closed) => return closed,
                 Err(_) => return web.page.tab.is_closed(),
             }
         }
     };
-    // A page that does not answer is not known to close.
+    // A page that does not answer is not known to be closing.
     matches!(timeout(CLOSE_CHECK_TIMEOUT, closing).await, Ok(true))
 }
 
@@ -174,7 +178,7 @@ pub(crate) async fn open_tab(
     let before = web.page.tab.session.clone();
     set_driven_tab(web, session);
     web.page.tab.write(|tab| tab.driven = true)?;
-    // Wait for the first, empty document: a tab that is navigated earlier crashes.
+    // Wait for the first, empty document: a tab that is navigated before then crashes.
     let arrived = match (web.page.tab.top_world().await, what) {
         (Err(fault), _) => Err(fault.into()),
         (Ok(_), Some(what)) => {
@@ -248,7 +252,8 @@ pub(crate) async fn end_tab(
                 "run `stickpin tab close {id} --discard` to discard the draft, or `stickpin alert dismiss` to keep the tab"
             )))
         }
-        // The tab is gone, as requested, or the browser is, which the next call reports.
+        // Either the tab is gone, as requested, or the browser is gone, which the next call
+        // reports.
         Ok(Err(_)) => Ok(()),
         Err(_) => Err(unknown(timeout_error("closed", TAB_TIMEOUT))),
     }
@@ -301,15 +306,15 @@ pub(crate) fn take_ended_tabs(web: &mut DrivenBrowser) -> Vec<EndedTab> {
     ended
 }
 
-/// Completes the result of an input that may have opened tabs or closed its own.
+/// Completes the result of an input that may have opened tabs or closed its own tab.
 pub(crate) async fn complete_outcome(
     web: &mut DrivenBrowser,
     action: &Action,
     performed: Result<InputOutcome>,
 ) -> Result<InputOutcome> {
     match performed {
-        // A press on "Close" succeeded even if the tab is gone. Text typed into a tab that went
-        // away is not known to have arrived.
+        // A press on "Close" counts as successful even if the tab is gone. Text typed into a tab
+        // that went away may not have arrived.
         Err(e)
             if e.dispatched == Dispatched::Unknown
                 && web.page.tab.is_closed()
@@ -331,7 +336,8 @@ pub(crate) async fn complete_outcome(
             let tabs_attached =
                 web.page.tab.until(|tab| (tab.opening.is_empty() || tab.dialog.is_some()).then_some(()));
             if timeout(NEW_TAB_TIMEOUT, tabs_attached).await.is_err() {
-                // The browser blocked the tab. A leftover address would name the wrong tab later.
+                // The browser blocked the tab. Later, a leftover address would be attributed to the
+                // wrong tab.
                 web.page.tab.write(|tab| tab.opening.clear())?;
             }
             Ok(performed)

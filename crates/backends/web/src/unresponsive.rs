@@ -1,5 +1,5 @@
 //! Handles pages that do not answer because a script runs endlessly or opens one dialog after
-//! another. The browser can leave a page only if the process of the page answers. The script of a
+//! another. The browser can leave a page only if the page's process answers. The script of a
 //! hanging page is therefore terminated first; if that fails, navigation continues in another tab.
 
 use crate::driven::{DrivenBrowser, MAX_DISMISSALS};
@@ -17,22 +17,22 @@ use tokio::time::timeout;
 /// Timeout for a busy page, after which it counts as hanging.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// Timeout for a page to answer after its script was terminated or its dialog answered.
+/// Timeout for a page to answer after its script was terminated or its dialog was answered.
 const INTERRUPT_TIMEOUT: Duration = Duration::from_millis(500);
 
 /// The time given to a page to hang again.
 const REHANG_TIME: Duration = Duration::from_millis(50);
 
-/// How often a page is probed again, at most, after its scripts were terminated or its dialog was
-/// dismissed.
+/// The maximum number of times that a page is probed again after its scripts were terminated or its
+/// dialog was dismissed.
 const MAX_ATTEMPTS: usize = 3;
 
 /// Timeout for a tab to open or close.
 const TAB_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Makes a hanging page answer so that it can be left; returns false if it still hangs. `leave`
-/// determines whether its dialogs may be answered: with [`LeavePolicy::Ask`], an open dialog stays,
-/// and the result is true.
+/// determines whether its dialogs may be answered: with [`LeavePolicy::Ask`], an open dialog stays
+/// open, and the result is true.
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` when the browser is gone, and `DEVICE_NOT_FOUND` when only the tab is.
@@ -54,7 +54,7 @@ pub(crate) async fn interrupt_page(web: &DrivenBrowser, leave: LeavePolicy) -> R
     Ok(false)
 }
 
-/// Dismisses the open dialog and all equal ones until the next document.
+/// Dismisses the open dialog, and all equal ones until the next document replaces the page.
 async fn dismiss_repeated(tab: &Tab) -> Result<()> {
     tab.write(|state| {
         state.silenced = state.dialog.as_ref().map(|dialog| (dialog.kind.clone(), dialog.message.clone()));
@@ -66,7 +66,7 @@ async fn dismiss_repeated(tab: &Tab) -> Result<()> {
     }
 }
 
-/// Returns the reaction of the page's processes to a command within `limit`.
+/// Returns how the page's processes react to a command within `limit`.
 async fn responsiveness(web: &DrivenBrowser, limit: Duration) -> Result<Responsiveness> {
     let has_dialog = |tab: &TabState| tab.dialog.as_ref().is_some_and(|d| d.kind != "beforeunload");
     if web.page.tab.read(has_dialog)? {
@@ -122,12 +122,13 @@ pub(crate) async fn check_resumed(web: &DrivenBrowser) -> Result<()> {
     }
 }
 
-/// Navigates in a new tab and abandons the hanging one. A navigation that leads nowhere leaves the
-/// hanging tab driven.
+/// Navigates in a new tab and abandons the hanging one. If the navigation leads nowhere, the
+/// hanging tab stays driven.
 ///
 /// # Errors
 /// Returns the errors of finding the address and of opening the new tab; the hanging tab then stays
-/// driven. Also returns the errors of any navigation; the hanging page is abandoned even then.
+/// driven. Also returns the errors of the navigation itself; in that case, the hanging page has
+/// already been abandoned.
 pub(crate) async fn replace_tab(
     web: &mut DrivenBrowser,
     to: &Navigation,
@@ -172,18 +173,19 @@ async fn address_of(web: &DrivenBrowser, to: &Navigation) -> Result<Option<Strin
     }
 }
 
-/// Terminates the scripts that run in a page now. The browser handles this command even while a
-/// script runs.
+/// Terminates the scripts that are running in a page. The browser handles this command even while a
+/// script is running.
 fn end_scripts(tab: &Tab) -> Result<()> {
     for session in tab.sessions()? {
         tracing::debug!(session, "terminating the scripts of the page");
-        // The answer says only that nothing runs any more, which the next probe shows.
+        // The answer would show only that no script is running any more; the next probe shows that
+        // too.
         drop(tab.client.send(Some(&session), &cdp::TerminateExecution {}));
     }
     Ok(())
 }
 
-/// The reaction of a page to a command.
+/// A page's reaction to a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Responsiveness {
     /// The page answers.

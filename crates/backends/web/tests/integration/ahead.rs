@@ -7,7 +7,7 @@ use stickpin_device::{CaptureRequest, CaptureResult, Device};
 use stickpin_tree::Tree;
 use tokio::time::timeout;
 
-/// Longer than the time that a page gets to become quiet at first.
+/// Longer than the time that a page is first given to become quiet.
 const LONG: Duration = Duration::from_millis(500);
 
 const PAGE: &str = "<!doctype html><title>T</title><h1>Home</h1><button>Go</button>";

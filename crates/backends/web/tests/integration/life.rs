@@ -73,7 +73,7 @@ async fn a_dropped_browser_ends() {
 async fn a_browser_without_its_owner_is_swept() {
     let Some(page) = Page::show("<!doctype html>x").await else { return };
     let dir = page.dir.path().to_owned();
-    // Its owner, this process, is alive, so others must not sweep it.
+    // The browser's owner, this process, is alive, so others must not sweep the browser.
     assert_eq!(provider().sweep(&dir).await.unwrap(), Vec::<String>::new());
     let record = dir.join("processes.json");
     let text = std::fs::read_to_string(&record).unwrap();
@@ -121,8 +121,8 @@ async fn a_crashed_page_is_lost() {
     page.close().await;
 }
 
-/// Seven seconds of frames with changing content: a background tab draws for about four, then once
-/// a second.
+/// Seven seconds of frames with changing content: a background tab draws every frame for about four
+/// seconds, then one frame per second.
 const FRAMES: &str = "new Promise(done => {
     let frames = 0;
     const draw = () => {

@@ -231,8 +231,8 @@ async fn an_act_waits_for_a_navigation_under_way() {
     page.truth::<u32>("location='/two';1").await;
     let started = Instant::now();
     while page.device.locate(delete, &[]).await.unwrap().is_some() {
-        // Located before the browser had begun to leave the page, which nothing could have
-        // revealed.
+        // The element was located before the browser began to leave the page, and nothing revealed
+        // that it was about to.
         assert!(started.elapsed() < Duration::from_secs(3));
     }
     assert!(page.device.aim(delete, stickpin_device::AimOptions::PLAIN_PRESS).await.is_err());
@@ -252,7 +252,7 @@ async fn quiet_waits_for_what_ends_and_not_for_what_stays() {
     else {
         return;
     };
-    // The request that never ends is recent at first.
+    // The request that never ends counts as recent at first.
     let url = page.site.url("/");
     page.go(&url).await;
     let load = page.find(Role::Button, "Load").await;

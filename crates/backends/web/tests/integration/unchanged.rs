@@ -1,5 +1,5 @@
-//! "Nothing changed" is true whenever it is reported: every way in which a page changes what a
-//! capture reads, first those without a mutation record, then at random.
+//! "Nothing changed" is true whenever it is reported: these tests use every way in which a page can
+//! change what a capture reads, first those without a mutation record, then random ones.
 
 use crate::support::Page;
 use std::sync::Arc;
@@ -15,7 +15,7 @@ use stickpin_webpage::read;
 struct Seen {
     tree: Option<Arc<Tree>>,
     unchanged: u32,
-    /// How often a walk afterwards gave an equal tree.
+    /// How often a subsequent walk gave an equal tree.
     confirmed: u32,
 }
 
@@ -87,8 +87,8 @@ const CONTROLS: &str = "<!doctype html><title>T</title><style>.hide{display:none
       slots.attachShadow({mode:'open',slotAssignment:'manual'}).innerHTML='<slot></slot>';
       var log=[], f=()=>{}; var host2</script>";
 
-/// Changes that leave no mutation record, or need not: each is followed by a new capture that shows
-/// the expected result.
+/// Changes that leave no mutation record, or need not leave one: each is followed by a new capture
+/// that shows the expected result.
 const SILENT: &[(&str, bool)] = &[
     ("text.value = 'typed'", true),
     ("box.checked = true", true),
@@ -191,7 +191,7 @@ async fn quiet(page: &mut Page, stored: &mut Seen) {
     }
 }
 
-/// Garbage makes the browser's count of listeners unreliable. In that case the listeners are
+/// Garbage makes the browser's count of listeners unreliable. In that case, the listeners are
 /// queried, and the page is not walked.
 #[tokio::test]
 async fn garbage_is_no_change() {
@@ -203,7 +203,7 @@ async fn garbage_is_no_change() {
         assert!(look(&mut page, &mut stored).await);
         assert!(look(&mut page, &mut stored).await);
     }
-    // Replaces one listener by another, so that their number is unchanged once garbage is
+    // Replaces one listener with another, so that their number is unchanged once garbage is
     // collected.
     page.truth::<serde_json::Value>("void(plain.addEventListener('click', f))").await;
     quiet(&mut page, &mut stored).await;

@@ -211,7 +211,8 @@ async fn shapes_that_are_pressed_are_clickable() {
         page.press(handle).await;
         assert_eq!(page.log().await.last().unwrap(), id);
     }
-    // A point in the drawing resolves to its part, and in a picture without parts to the drawing.
+    // A point in the drawing resolves to the part there or, in a picture without parts, to the
+    // drawing.
     let two = tree.nodes().find(|n| n.attr(Attr::Id) == Some("two")).unwrap().handle();
     let [x, y] = page
         .truth::<[f64; 2]>("(r => [r.x + r.width / 2, r.y + r.height / 2])(two.getBoundingClientRect())")

@@ -1,5 +1,5 @@
-//! Elements that cover a target: a part of its own control is pressed as a person would press it;
-//! anything else is a cover and is named. The page reports what received the press.
+//! Elements that cover a target: a part of the target's own control is pressed as a person would
+//! press it; anything else is a cover and is named. The page reports what received the press.
 
 use super::LOG;
 use crate::support::{Page, press};
@@ -146,7 +146,7 @@ async fn what_is_no_part_of_the_control_covers_it() {
         let aim = page.aim(field).await;
         let HitResult::Covered { what: by, .. } = &aim.hit else { panic!("{what}: {aim:?}") };
         assert!(by.starts_with(named), "{what}: {by}");
-        // Even if it is sent anyway, the page receives nothing.
+        // Even if the press is sent anyway, the page receives nothing.
         let done = page.perform(&press(aim.point, Some(field))).await;
         assert!(matches!(done.delivery, Delivery::Elsewhere { stopped: true, .. }), "{what}: {done:?}");
         assert_eq!(page.log().await, Vec::<String>::new(), "{what}");

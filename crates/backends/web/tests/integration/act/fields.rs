@@ -158,7 +158,7 @@ async fn options_that_read_the_same_are_not_guessed() {
     let e = page.device.perform(&select("Rome"), &cancel).await.unwrap_err();
     assert_eq!(e.code, ErrorCode::ElementDisabled);
     assert_eq!(page.perform(&select("us")).await.value.as_deref(), Some("Paris"));
-    // Where several options share a label, the value decides.
+    // If several options share a label, the value decides.
     page.perform(&select("Same")).await;
     assert_eq!(page.log().await, ["us", "Same"]);
     page.close().await;

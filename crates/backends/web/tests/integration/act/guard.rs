@@ -86,7 +86,7 @@ async fn record_replaced_after_pointer_arrival_is_never_hit() {
         page.fresh().await;
         page.run(&format!("once('pointermove',{delay},()=>show(4))")).await;
         let (target, point) = page.aim_guarding(DELETE, ROW).await;
-        // The check whose result counts: it finds Bob's row, or already the one that replaced it.
+        // This check decides: it finds Bob's row or the row that has already replaced it.
         let look = page.device.locate(target, &[]).await.unwrap().unwrap();
         let judged =
             if look.tree.nodes().any(|n| n.name() == "Mail of Bob") { "click Bob" } else { "click Finn" };
@@ -185,8 +185,8 @@ async fn double_click_stops_at_another_record() {
     let (target, point) = page.aim_guarding(DELETE, ROW).await;
     assert_eq!(page.perform(&double(target, point)).await.delivery, Delivery::Changed { stopped: false });
     assert_eq!(page.log().await.iter().filter(|e| e.starts_with("pointerdown")).count(), 1);
-    // A counter that increments is not another record, but only between the presses of one action,
-    // not from the check to the first press.
+    // A counter that increments does not change the record if this happens between the presses of
+    // one action, but it does if this happens before the first press is complete.
     let counter = "(r=>r.insertAdjacentHTML('beforeend','<b>1 of 7</b><input value=1>'))(document.querySelector('li:nth-of-type(2)')),
         count=()=>{document.querySelector('li b').textContent='2 of 7';document.querySelector('li input').value=2}";
     for (on, landed) in [
@@ -255,7 +255,7 @@ async fn guarded_record_around_a_frame_is_compared_in_its_event() {
             Delivery::Changed { stopped: true },
             vec![],
         ),
-        // Our script cannot access this frame, which is checked before the input.
+        // Our script cannot access this frame, so the frame is checked before the input.
         (
             "new Promise(done=>{onmessage=done;frames[1].postMessage(1,'*')})",
             "0",

@@ -84,7 +84,7 @@ async fn fill_by_picker_of_replaced_record_is_stopped() {
     page.close().await;
 }
 
-/// How many times text is typed against a timer of the page. A busy browser may process all keys
+/// How many times typing races against a timer of the page. A busy browser may process all keys
 /// before the timer.
 const PLAYS: usize = 20;
 

@@ -1,5 +1,5 @@
-//! A list that was opened without success is closed again, and nothing else is affected: the page
-//! logs its events.
+//! A list that was opened but not used is closed again, and nothing else is affected: the page logs
+//! its events.
 
 use crate::support::Page;
 use stickpin_device::Device;

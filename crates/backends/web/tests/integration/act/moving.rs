@@ -58,8 +58,8 @@ async fn things_are_dragged_by_mouse_and_by_the_browsers_own_drag() {
 
 #[tokio::test]
 async fn popup_opened_under_the_pointer_gets_its_events_first() {
-    // As in the menu of jQuery UI: the item under the pointer when the menu opens is not entered
-    // until the pointer moves again.
+    // As in jQuery UI's menu: the item under the pointer when the menu opens is not entered until
+    // the pointer moves again.
     let html = "<!doctype html><style>button,li{position:absolute;width:120px;height:30px;margin:0;list-style:none}</style>
         <button id=open style='left:20px;top:20px'>Open</button>
         <ul role=menu hidden id=menu><li role=menuitem id=old style='left:20px;top:20px'>Bulgaria<li role=menuitem id=wanted style='left:20px;top:120px'>Burundi</ul>

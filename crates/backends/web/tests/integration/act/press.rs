@@ -189,7 +189,7 @@ async fn what_gets_in_the_way_after_the_aim_is_kept_from_the_press() {
     let done = page.perform(&press(aim.point, Some(pay))).await;
     let Delivery::Elsewhere { what, stopped } = done.delivery else { panic!("{done:?}") };
     assert_eq!((what.as_str(), stopped), ("button \"Evil\"", true));
-    // Not even its capturing listener on the window received the event.
+    // Not even the page's capturing listener on the window received the event.
     let log = page.log().await;
     assert!(log.is_empty(), "{log:?}");
     page.close().await;
@@ -305,7 +305,7 @@ async fn the_second_press_of_a_double_click_is_judged_too() {
         hold: Duration::ZERO,
     };
     let done = page.perform(&action).await;
-    // The app received the first press: neither may be sent again.
+    // The app received the first press: neither press may be sent again.
     assert_eq!(done.delivery, Delivery::Elsewhere { what: "button \"Delete b\"".into(), stopped: false });
     assert_eq!(page.log().await, ["click a true"]);
     page.close().await;
@@ -352,7 +352,7 @@ async fn wheel_reaches_a_cross_site_frame_after_scrolling() {
     let Some(mut page) = Page::site(&[("/", &outer), ("/inner", inner)]).await else { return };
     let far = page.find(Role::Button, "Far").await;
     for _ in 0..5 {
-        // Wherever the frame was a moment ago, the wheel event goes to where it is now.
+        // Wherever the frame was a moment ago, the wheel event goes to where the frame is now.
         page.truth::<bool>("scrollTo(0,0),true").await;
         page.aim(far).await;
         let scroll = |dy| Action::Scroll { target: Some(far), dx: 0.0, dy };
@@ -404,8 +404,8 @@ async fn press_inside_a_tab_hits_it_and_inside_a_row_does_not() {
     page.close().await;
 }
 
-/// Buttons that change with a press after something else on the page has changed in its handler,
-/// each in a different way.
+/// Buttons whose handler first changes something else on the page and then, each in a different
+/// way, the button itself.
 const LATE: &str = "<!doctype html><meta charset=utf-8><p id=seen></p><script>
     const ways={now:f=>f(), promise:f=>Promise.resolve().then(f),
       task:f=>setTimeout(()=>setTimeout(f)),

@@ -94,7 +94,7 @@ async fn press_on_a_covered_element_names_the_cover() {
         json!({ "landed": "target", "what": "", "stopped": false, "complete": false })
     );
     assert_eq!(page.page_eval("log").await, json!(["buy"]));
-    // Nothing is observed any more.
+    // The next press is no longer observed.
     press(&page, &aim).await;
     assert_eq!(page.ask("clickVerdict().landed").await, "none");
     assert_eq!(page.page_eval("log").await, json!(["buy", "buy"]));

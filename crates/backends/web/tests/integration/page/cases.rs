@@ -1,7 +1,7 @@
-//! Test pages in `fixtures/web/cases`: `data-expect` is what a capture must report for that
-//! element. The browser's own tree must agree, except where `data-chrome` gives a reason. `either`:
-//! the browser's result depends on when it first looked, as for two elements that own each other;
-//! on a busy machine, that is while the page is being parsed.
+//! Test pages in `fixtures/web/cases`: `data-expect` is what a capture must report for its element.
+//! The browser's own tree must agree, except where `data-chrome` gives a reason. With `either`, the
+//! browser's result depends on when the browser first computes it, as for two elements that own
+//! each other; on a busy machine, this happens while the page is still being parsed.
 
 use super::harness::{AxNode, Page, documented, pages, root, serve_folder};
 use hashbrown::{HashMap, HashSet};
@@ -20,7 +20,7 @@ const EXPECTED: &str = "(() => {
     const found = [];
     const look = root => {
         for (const e of root.querySelectorAll('*')) {
-            // A form resolves properties to the names of its fields first.
+            // A form resolves property names to its fields first.
             const expect = Element.prototype.getAttribute.call(e, 'data-expect');
             if (expect !== null) found.push({ id: __stickpin.idOf(e), expect, html: e.outerHTML.slice(0, 120) });
             if (e.shadowRoot) look(e.shadowRoot);
@@ -107,8 +107,9 @@ async fn pages_read_as_they_expect_and_as_the_browser_reads_them() {
         let oracle = page.oracle().await;
         for ax in &oracle {
             let ours = by_id.get(&ax.id);
-            // Skip an element without a role in the browser's tree and with no row, or only a
-            // clickable one, in ours.
+            // An element that is only clickable in our tree has no role in the browser's. Skip an
+            // element that is missing from our tree and has neither a role nor a name in the
+            // browser's.
             let role =
                 ours.map_or("", |n| if n.role() == Role::Clickable { "generic" } else { n.role().name() });
             if ours.is_none() && ax.role == "generic" && ax.name.is_empty() {

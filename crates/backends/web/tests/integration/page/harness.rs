@@ -193,7 +193,7 @@ pub(crate) struct AxNode {
     pub(crate) description: String,
     /// The level of headings and tree items, otherwise 0.
     pub(crate) level: u64,
-    /// The index of the element that contains it.
+    /// The index of the containing element.
     pub(crate) above: Option<usize>,
     /// The reason why our tree may differ.
     pub(crate) reason: Option<String>,
@@ -224,7 +224,7 @@ pub(crate) fn own_role(role: &str) -> &str {
         "Audio" => "audio",
         "MathMLMath" => "math",
         "MenuListOption" | "ListBoxOption" => "option",
-        // Roles that ARIA 1.2 does not have.
+        // Roles that are not in ARIA 1.2.
         "SvgRoot" | "DescriptionList" | "Figcaption" | "Pre" | "Abbr" | "none" | "presentation"
         | "sectionheader" | "sectionfooter" | "PluginObject" | "EmbeddedObject" | "Ruby"
         | "RubyAnnotation" => "generic",
@@ -303,7 +303,7 @@ pub(crate) fn pages(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// Checks that a list in a page of the documentation, between its marks, equals the given lines.
+/// Checks that the list between the marks in a documentation page equals the given lines.
 /// `INSTA_UPDATE=always` writes it.
 pub(crate) fn documented(page: &str, lines: &[String]) {
     const BEGIN: &str = "<!-- list: begin -->\n";

@@ -3,7 +3,7 @@
 use super::harness::{CollectGarbage, Page, serve};
 use serde_json::json;
 
-/// More than are released at once.
+/// More elements than are released at once.
 const MANY: usize = 2_500;
 
 async fn many(page: &mut Page) {

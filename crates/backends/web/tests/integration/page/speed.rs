@@ -26,7 +26,8 @@ async fn a_capture_takes_as_long_as_it_is_large() {
         let (first, best): (f64, f64) = page.eval(script).await.unwrap();
         let elements = rows * 4 + 3;
         eprintln!("{elements} elements: first {first:.1} ms, best {best:.1} ms");
-        // 1/4/27-45 ms were measured for 57/507/5,007 elements; ten times that is a quadratic step.
+        // 1/4/27-45 ms were measured for 57/507/5,007 elements; ten times that would mean a
+        // quadratic step.
         assert!(best < 10.0 + f64::from(elements) * 0.08, "{elements} elements took {best} ms");
     }
 }

@@ -1,4 +1,4 @@
-//! The web-platform-tests of names and roles, if they are next to the checkout.
+//! The web-platform-tests for names and roles, if they are next to the checkout.
 
 use super::harness::{Page, documented, pages, root, serve, squeeze};
 use crate::support::skip::skipped;
@@ -6,7 +6,7 @@ use hashbrown::HashMap;
 use serde::Deserialize;
 use stickpin_tree::{NodeRef, Role};
 
-/// The minimum percentage of expectations that hold.
+/// The minimum percentage of expectations that must hold.
 const FLOOR: f64 = 99.0;
 
 /// Known reasons for failed expectations: a part of the line, and the reason.
@@ -69,7 +69,7 @@ async fn web_platform_tests_of_names_and_roles() {
             let role = if role == Role::Clickable { Role::Generic } else { role };
             if let Some(want) = e.role {
                 count += 1;
-                // Roles that ARIA 1.2 does not have count as none.
+                // Roles that are not in ARIA 1.2 count as no role.
                 let want = match want.as_str() {
                     "image" => "img",
                     "sectionheader" | "sectionfooter" | "none" | "presentation" => "generic",

@@ -174,7 +174,7 @@ impl Page {
         self.device.perform(action, &CancellationToken::new()).await.unwrap()
     }
 
-    /// Aims at an element as the kernel does, which has located it before.
+    /// Aims at an element as the kernel does, after locating it.
     pub async fn prepare(&mut self, handle: Handle) -> PreparedInput {
         let seen = self.device.locate(handle, &[]).await.unwrap().unwrap().ticket;
         let options = AimOptions::PLAIN_PRESS;
@@ -222,7 +222,7 @@ pub fn names(tree: &Tree) -> Vec<String> {
 /// The HTML of a server, with its paths.
 type Pages = Arc<Mutex<Vec<(String, String)>>>;
 
-/// A server on its own port. Unknown paths return 404. Besides the pages there are `/never`
+/// A server on its own port. Unknown paths return 404. Besides the pages, it serves `/never`
 /// (accepts and never answers) and `/slow` (starts a page and never finishes it).
 pub struct Site {
     port: u16,
