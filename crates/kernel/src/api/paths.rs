@@ -25,7 +25,7 @@ text_schema!(PathArg, "format" = "path", "x-path" = true);
 
 impl PathArg {
     /// The rules for paths, as help and tool descriptions state them.
-    pub const RULES: &str = "Paths may be absolute, relative to the caller's working directory, or start with `~` or `~/` (home). `~user` and `$VAR` are not expanded.";
+    pub const RULES: &str = "Paths may be absolute or relative to the caller's working directory, or may start with `~` or `~/` (home). `~user` and `$VAR` are not expanded.";
 
     /// Returns the text of the argument, for names and messages.
     #[must_use]
