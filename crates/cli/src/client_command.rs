@@ -13,7 +13,7 @@ use stickpin_kernel::{CancellationToken, Error, Result};
 use tokio::signal::unix::SignalKind;
 use tokio::sync::mpsc;
 
-/// The exit code of an interrupted command: 128 plus the number of SIGINT, also after SIGTERM.
+/// The exit code of an interrupted command: 128 plus the number of SIGINT, even after SIGTERM.
 const INTERRUPTED: u8 = 130;
 
 /// Runs a client command until it ends or is interrupted twice, and returns the exit code.

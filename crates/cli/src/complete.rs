@@ -40,7 +40,7 @@ pub(crate) fn script(shell: &str, others: &[FrontEndCommand]) -> Option<String> 
                 }
             })
             .collect(),
-        // An option that still lacks its value does not parse; it is being completed.
+        // An option whose value is still being completed does not parse.
         Shell::Fish => {
             script.replace("    or return\n", "    or return 0\n")
                 + FISH
@@ -58,7 +58,7 @@ fn completion_script(generator: impl Generator, others: &[FrontEndCommand]) -> S
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Makes a script for nushell complete the names of sessions and apps. A `string@"COMMAND"` takes
+/// Adds the completion of session and app names to a script for nushell. A `string@"COMMAND"` takes
 /// its values from a command of the module.
 fn with_nushell_values(script: &str) -> String {
     let mut command = "";
@@ -79,9 +79,9 @@ fn with_nushell_values(script: &str) -> String {
     lines.collect()
 }
 
-/// Argument of `complete` for the names of apps.
+/// The argument of `complete` for the names of apps.
 pub(crate) const APPS: &str = "apps";
-/// Argument of `complete` for the names of sessions.
+/// The argument of `complete` for the names of sessions.
 pub(crate) const SESSIONS: &str = "sessions";
 
 /// The script that completes sessions after `--session` and apps after `open`, before the generated
@@ -105,8 +105,8 @@ pub(crate) fn sessions(state_dir: &StateDir) -> Result<Vec<String>> {
     }
 }
 
-/// Returns the line that completes the words after a command, which the generator for fish leaves
-/// out.
+/// Returns the line that completes the words after a command: the generator for fish leaves such
+/// words out.
 fn fish_words(command: &str, others: &[FrontEndCommand]) -> String {
     let words = Vec::from_iter(help_words(command, others)).join(" ");
     format!("complete -c stickpin -n '__fish_seen_subcommand_from {command}' -f -a '{words}'\n")

@@ -38,8 +38,8 @@ impl Console {
     /// Reads the arguments.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` for `--json`, which belongs to the commands in the console, and for a
-    /// conversation without a name.
+    /// Returns `INVALID_ARGS` for `--json`, which only the commands in the console accept, and for
+    /// a conversation without a name.
     pub(crate) fn read(matches: &ArgMatches, options: &Options) -> Result<Self> {
         if options.json {
             return Err(Error::invalid_args("a console does not accept `--json`")

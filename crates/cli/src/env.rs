@@ -35,7 +35,7 @@ pub struct Env {
     pub secrets: BTreeMap<String, Secret>,
     /// Variables that reveal the agent behind the caller, by name.
     pub evidence: BTreeMap<String, String>,
-    /// Variables that locate the programs of agents and their settings, by name.
+    /// Variables that locate agents' programs and settings, by name.
     pub harness_variables: BTreeMap<String, OsString>,
     /// Variables with secrets, which are not passed to started programs.
     pub private: Vec<OsString>,
@@ -65,17 +65,17 @@ pub struct Env {
 /// Environment variables about colors, as documented at no-color.org and bixense.com/clicolors.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct ColorVariables {
-    /// `NO_COLOR` has a value.
+    /// Whether `NO_COLOR` has a value.
     pub no_color: bool,
-    /// `CLICOLOR_FORCE` has a value other than 0.
+    /// Whether `CLICOLOR_FORCE` has a value other than 0.
     pub force: bool,
-    /// `CLICOLOR=0`, or `TERM=dumb`.
+    /// Whether `CLICOLOR=0` or `TERM=dumb` is set.
     pub never: bool,
 }
 
 impl Env {
-    /// Decides which streams show colors. The option wins over the variables, and the variables win
-    /// over whether the stream is a terminal.
+    /// Decides which streams show colors. The option takes precedence over the variables; without
+    /// either, a stream shows colors if it is a terminal.
     #[must_use]
     pub fn colors(&self, choice: ColorChoice) -> Colors {
         let colors = |shown| Colors { out: shown, err: shown };
@@ -95,7 +95,7 @@ impl Env {
         self.terminal && self.evidence.is_empty()
     }
 
-    /// Returns the installation whose state is in a directory.
+    /// Returns the installation whose state is in `state_dir`.
     #[must_use]
     pub fn installation(&self, state_dir: &StateDir) -> Installation {
         Installation {

@@ -1,6 +1,6 @@
-//! Follows a command of the registry: waits for its next entries, and with `--follow` prints them
-//! as they come. The last lines on stderr state where to continue, so that nothing is lost between
-//! two runs.
+//! Follows a command of the registry: waits for its next entries and, with `--follow`, prints them
+//! as they arrive. The last lines on stderr state where to continue, so that nothing is lost
+//! between two runs.
 
 use crate::client_command::listen_for_signals;
 use crate::env::Env;
@@ -28,7 +28,8 @@ const FIRST_ANSWER: Duration = Duration::from_secs(5);
 /// The pause between two attempts to reach the daemon.
 const RECONNECT_INTERVAL: Duration = Duration::from_millis(200);
 
-/// Returns how to follow a request, if it waits for entries or is followed.
+/// Returns how to follow a request; `None` if the request does not wait for entries and `--follow`
+/// is not given, or if its command cannot be followed.
 pub(crate) fn of(request: &Request, options: &Options) -> Option<Follow> {
     let follow = registry::find(&request.command)?.spec.follows?;
     let waits = request.input.get(follow.wait) == Some(&Value::Bool(true));
@@ -128,8 +129,8 @@ impl Cursor {
 }
 
 /// Prints the entries from a reader until there are no more, or until a signal. Stores in `cursor`
-/// the entry after which to continue. After a signal before the first answer, still waits for that
-/// answer, for [`FIRST_ANSWER`] at most, unless the caller gave the position or a second signal
+/// the entry after which to continue. If a signal arrives before the first answer, waits up to
+/// [`FIRST_ANSWER`] for that answer, unless the caller gave the position or a second signal
 /// arrives.
 async fn print_until_signalled(
     reader: Reader,
@@ -141,7 +142,7 @@ async fn print_until_signalled(
     let mut signals = listen_for_signals(&signals)?;
     let once = reader.once;
     let (tell, mut heard) = mpsc::channel(1);
-    // The thread blocks while it reads the socket, and ends with the process.
+    // The thread blocks while it is reading the socket, and ends with the process.
     std::thread::spawn(move || reader.read(&tell));
     // The first answer states where to continue, unless the caller did.
     let mut is_known = cursor.one.is_some();
@@ -236,8 +237,8 @@ struct Reader {
 
 impl Reader {
     /// Reads until the receiver is gone, the session is closed, the command fails, or the daemon
-    /// has been away for too long. With `once`, also ends with the first entries, or once the
-    /// timeout of the command has expired.
+    /// has been away for too long. If `once` is set, also ends with the first entries or when the
+    /// command's timeout has expired.
     fn read(mut self, tell: &mpsc::Sender<Result<Answer>>) {
         let timeout = self.request.input.remove(self.follow.timeout);
         self.request.input.insert(self.follow.wait.to_owned(), true.into());

@@ -2,7 +2,7 @@
 //!
 //! [`run`] reads the arguments, finds the command, builds only that command's grammar, and sends a
 //! request to the daemon. No command of the registry is named here. Differences from other front
-//! ends are in `local.rs`, with the reason.
+//! ends are in `local.rs`, with the reasons.
 //!
 //! ```
 //! use stickpin_cli::{Env, request};
@@ -72,7 +72,7 @@ pub struct Hooks {
     pub first_run: fn(&Env, &Path) -> Result<Option<String>>,
     /// Removes stale registrations, for the given reason.
     pub cleanup: fn(&Env, &Path, &str) -> Result<Option<String>>,
-    /// Commands that run in this process and not in the daemon.
+    /// Commands that run in this process instead of the daemon.
     pub client_commands: ClientCommands,
 }
 
@@ -187,7 +187,8 @@ fn call(
     first_run(&state_dir, options, env, hooks, streams);
     let (response, connection) = Connection::run(&state_dir, &daemon::start(env), request)?;
     let code = streams.respond(&response, options.json);
-    // A turn that nobody learned of is reserved for the same agent again.
+    // If the response did not reach its reader, the turn that it announces is reserved for the same
+    // agent again.
     if streams.is_delivered() {
         connection.acknowledge();
     }

@@ -14,7 +14,7 @@ pub struct Mcp {
     pub hosts: Vec<String>,
     /// Seconds without a connection after which a client over HTTP counts as disconnected.
     pub client_timeout: Option<u64>,
-    /// The profile of listed tools.
+    /// The profile that determines which tools are listed.
     pub profile: Option<String>,
     /// Whether to serve only commands that read.
     pub read_only: bool,

@@ -45,8 +45,8 @@ impl<'a> Streams<'a> {
     }
 
     /// Flushes stdout and returns the exit code. An answer that could not be written, for example
-    /// to a full disk, is a failure even if the command succeeded. A reader that has closed the
-    /// pipe (`| head`) is not.
+    /// to a full disk, is a failure even if the command succeeded. A pipe that its reader has
+    /// closed (`| head`) is not a failure.
     #[must_use]
     pub fn finish(mut self, code: u8) -> u8 {
         let flushed = self.out.flush();
@@ -59,7 +59,7 @@ impl<'a> Streams<'a> {
         if code == 0 { error.code.exit() } else { code }
     }
 
-    /// Flushes stdout. Returns whether all that was printed has reached the reader.
+    /// Flushes stdout. Returns whether everything that was printed has reached the reader.
     pub(crate) fn is_delivered(&mut self) -> bool {
         let flushed = self.out.flush();
         self.note_write_error(flushed);

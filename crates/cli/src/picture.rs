@@ -1,5 +1,5 @@
-//! `--show`: the picture of a response in the terminal, through the protocol that the terminal is
-//! known to have. Terminals are not queried, because one that does not answer would make the
+//! `--show`: the picture of a response in the terminal, through a protocol that the terminal is
+//! known to support. Terminals are not queried, because one that does not answer would make the
 //! command wait, and its late answer would appear as typed text.
 
 use crate::env::Env;
@@ -23,7 +23,7 @@ enum Protocol {
     Sixel,
 }
 
-/// The values of an environment variable to which a rule applies.
+/// The values that an environment variable must have for a rule to apply.
 #[derive(Debug, Clone, Copy)]
 enum Value {
     Any,
@@ -91,7 +91,7 @@ pub fn terminal_variables() -> impl Iterator<Item = &'static str> {
     names.enumerate().filter(|(at, name)| !RULES[..*at].iter().any(|r| r.variable == *name)).map(|(_, n)| n)
 }
 
-/// Returns the protocol of the terminal, or why it shows no pictures.
+/// Returns the terminal's protocol, or why the terminal shows no pictures.
 fn protocol(env: &Env) -> Result<Protocol, &'static str> {
     let applies = |rule: &&Rule| {
         env.terminal_variables.get(rule.variable).is_some_and(|value| rule.value.matches(value))
@@ -275,7 +275,7 @@ mod tests {
         let shown = sixel(&wide, ROOM).unwrap();
         assert!(shown.starts_with("\x1bP") && shown.ends_with("\x1b\\"), "{}", shown.len());
         let decoded = SixelImage::decode(shown.as_bytes()).unwrap();
-        // The rows of sixel come in bands of six.
+        // Sixel rows come in bands of six.
         assert_eq!((decoded.width, decoded.height), (1000, 12));
     }
 

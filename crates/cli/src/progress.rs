@@ -14,8 +14,8 @@ use stickpin_client::Progress;
 /// The maximum width of the bar in characters.
 const MAX_BAR_WIDTH: u16 = 24;
 
-/// The time without a line after which a log shows the current step. A command that is faster adds
-/// nothing to what an agent reads.
+/// The time without a line after which a log shows the current step. A faster command adds nothing
+/// to what an agent reads.
 const LOG_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The progress of a command on stderr.
@@ -136,7 +136,7 @@ fn whole_bar<'a>(whole: &'a mut Option<ProgressBar>, all: &MultiProgress) -> &'a
     whole.get_or_insert_with(|| all.add(ProgressBar::no_length().with_style(style(PART))))
 }
 
-/// The counts and the last event. A message that does not fit the line is cut.
+/// The counts and the last event. A message that does not fit on the line is truncated.
 const PART: &str = "{pos}/{len} {wide_msg}";
 
 fn style(template: &str) -> ProgressStyle {
