@@ -1,9 +1,9 @@
-//! Commands that run in the process of the front end, and may consist of commands that a [`Client`]
-//! runs: `test`, `export`.
+//! Commands, such as `test` and `export`, that run in the front end's process and may consist of
+//! commands that a [`Client`] runs.
 //!
-//! Each has a [`CommandDefinition`], like the commands of the registry, so that command lines and
-//! lists of tools show both alike. The program that links front ends and commands passes these
-//! commands to the front ends.
+//! Each has a [`CommandDefinition`], like the commands of the registry, so that help and tool lists
+//! show both in the same way. The program that links front ends and commands passes these commands
+//! to the front ends.
 
 use crate::Client;
 use async_trait::async_trait;
@@ -94,8 +94,8 @@ pub struct Progress {
     pub line: String,
     /// Whether the line stays on screen when the next one arrives.
     pub lasting: bool,
-    /// The part that the event belongs to, if parts run in parallel. The last event of a part is a
-    /// lasting one.
+    /// The part that the event belongs to, if parts run in parallel. The line of a part's last
+    /// event stays on screen.
     pub part: Option<ProgressPart>,
 }
 

@@ -33,7 +33,7 @@ pub struct Connection {
     frames: Frames,
     last_id: u64,
     welcome: Welcome,
-    /// The id of the command that runs for the last call, once it is in the log.
+    /// The id that the last call's command has in the log; `None` until the command is logged.
     begun: Option<Value>,
 }
 
@@ -49,14 +49,14 @@ impl Connection {
 
     /// Connects, starts a daemon if needed, and runs one command that is sent along with `hello`.
     /// The daemon answers `hello` before it runs anything, and refuses a command that is not meant
-    /// for it. Without an answer to `hello`, nothing was run. A command that waits for the turn is
-    /// repeated with the same id if the daemon exits meanwhile.
+    /// for it. If the daemon does not answer `hello`, nothing was run. A command that waits for the
+    /// turn is repeated with the same id if the daemon exits in the meantime.
     ///
     /// The response counts as delivered once [`Connection::acknowledge`] is called.
     ///
     /// # Errors
-    /// Returns the errors of [`Connection::find_or_start`]. Nothing was run then, except perhaps a
-    /// command that was about to be repeated.
+    /// Returns the errors of [`Connection::find_or_start`]. In that case, nothing was run, except
+    /// perhaps a command that was about to be repeated.
     pub fn run(state_dir: &StateDir, start: &Start, request: &Request) -> Result<(Response, Self)> {
         let mut request = request.clone();
         let secrets = request.keep_used_secrets();
@@ -76,8 +76,8 @@ impl Connection {
         }
     }
 
-    /// Returns a connection that serves calls. With a request, the connection's last message is the
-    /// request.
+    /// Returns a connection that serves calls. If a request is given, it is the last message sent
+    /// on the connection.
     fn connect_welcomed(state_dir: &StateDir, start: &Start, request: Option<&Request>) -> Result<Self> {
         for _ in 0..MAX_ATTEMPTS {
             if let Some(connection) = Self::find_and_send(state_dir, request)? {
@@ -101,8 +101,8 @@ impl Connection {
         .hint(format!("see its log: {}", state_dir.log().display())))
     }
 
-    /// Connects to a running daemon of any version; returns `None` if there is none, or if it is
-    /// shutting down. `status` and `stop` work in every version.
+    /// Connects to a running daemon of any version; returns `None` if no daemon is running, or if
+    /// the daemon is shutting down. `status` and `stop` work in every version.
     ///
     /// # Errors
     /// Returns `DAEMON_UNREACHABLE` when the daemon does not answer or serves another state
@@ -111,8 +111,8 @@ impl Connection {
         Self::find_and_send(state_dir, None)
     }
 
-    /// Connects to a running daemon and sends a call along with `hello`. Returns `None` if there is
-    /// none, or if it is shutting down.
+    /// Connects to a running daemon and sends a call along with `hello`. Returns `None` if no
+    /// daemon is running, or if the daemon is shutting down.
     fn find_and_send(state_dir: &StateDir, request: Option<&Request>) -> Result<Option<Self>> {
         let stream = match UnixStream::connect(state_dir.socket()) {
             Ok(stream) => stream,
@@ -204,8 +204,9 @@ impl Connection {
     /// waits until it has exited.
     ///
     /// # Errors
-    /// Returns `SESSION_EXISTS` when sessions are open or commands run and `NOT_YOUR_TURN` when
-    /// agents hold turns, unless `force` is set, or `DAEMON_UNREACHABLE`.
+    /// Returns `SESSION_EXISTS` when sessions are open or commands are running, and `NOT_YOUR_TURN`
+    /// when agents hold turns, unless `force` is set. Returns `DAEMON_UNREACHABLE` when the daemon
+    /// does not answer.
     pub fn stop(&mut self, stop: Stop) -> Result<Stopping> {
         self.exchange_or_fail(method::STOP, &stop)
     }
@@ -343,7 +344,7 @@ pub(crate) fn protocol_violation() -> Error {
     Error::new(ErrorCode::ProtocolMismatch, "the daemon's response has neither a result nor an error")
 }
 
-/// Returns the `begun` notification in a line, if the line is one.
+/// Parses a line as a `begun` notification, if the line is one.
 pub(crate) fn begun_of(line: &[u8]) -> Option<Begun> {
     let notice: Message<Begun> = serde_json::from_slice(line).ok()?;
     (notice.method == method::BEGUN).then_some(notice.params)
@@ -368,7 +369,7 @@ pub(crate) fn connection_lost(command: &str, begun: Option<&Value>) -> Error {
 }
 
 /// Returns the error for a call whose answer did not arrive within the longest time that the
-/// command can run.
+/// command can take.
 pub(crate) fn daemon_hangs(command: &str, pid: u32, begun: Option<&Value>) -> Error {
     let message =
         format!("the daemon (process {pid}) did not respond to `{command}` in time: it is hung or suspended");

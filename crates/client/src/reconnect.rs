@@ -1,4 +1,4 @@
-//! The id of a request, and its repetition after the daemon has exited.
+//! Request ids, and the repetition of requests after the daemon has exited.
 
 use std::time::{Duration, Instant};
 use stickpin_kernel::Request;

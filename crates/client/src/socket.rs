@@ -61,7 +61,8 @@ pub struct SocketClient {
     last_id: AtomicU64,
     /// Locked while a message is written, so that messages are sent in the order of the calls.
     link: tokio::sync::Mutex<Option<Link>>,
-    /// Sessions that end with this client; sent to each daemon that it connects to.
+    /// Sessions that end with this client. The client names them to each daemon that it connects
+    /// to.
     bound_sessions: Mutex<BTreeSet<String>>,
 }
 
