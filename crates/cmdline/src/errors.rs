@@ -48,6 +48,6 @@ fn words(value: &ContextValue) -> String {
         }
         _ => String::new(),
     };
-    // clap writes placeholders in brackets; in a sentence capitals are enough.
+    // clap writes placeholders in brackets; in a sentence, capitals are enough.
     words.replace(['<', '>'], "")
 }

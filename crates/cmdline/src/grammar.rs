@@ -57,8 +57,9 @@ fn base_grammar(name: &str) -> Command {
         .args_override_self(true)
 }
 
-/// Returns the examples, the aliases, the other commands of the group whose default this command
-/// is, and the rules for paths if the command has a path argument.
+/// Returns the text below the options: the examples, the aliases, the group's other commands if
+/// this command is the default of a group, and the rules for paths if the command has a path
+/// argument.
 fn after_help(definition: &CommandDefinition) -> Option<String> {
     let mut parts = Vec::new();
     if !definition.spec.examples.is_empty() {
@@ -205,7 +206,7 @@ mod tests {
     use serde_json::json;
     use stickpin_kernel::schema;
 
-    /// Returns one field of each kind, in the schema of a registry struct.
+    /// Returns one field of each kind, as in the schema of a registry struct.
     fn fields() -> Vec<Field> {
         schema::fields(&json!({
             "properties": {

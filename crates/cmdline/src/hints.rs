@@ -23,8 +23,8 @@ pub enum Mention<'h> {
 pub type MentionedCommand = (&'static CommandDefinition, Map<String, Value>, Option<String>);
 
 /// Replaces each command line and each option in a hint with what `replace` returns for it, and
-/// leaves those for which it returns `None` unchanged. A command line for somebody else to run, a
-/// person or the agent in its shell, stays a command line.
+/// leaves those for which it returns `None` unchanged. A command line that somebody else is to run
+/// (a person, or the agent in its shell) stays a command line.
 #[must_use]
 pub fn rewrite(hint: &str, mut replace: impl FnMut(Mention<'_>) -> Option<String>) -> String {
     let mut out = String::with_capacity(hint.len());

@@ -1,7 +1,8 @@
 //! The registry as command lines: converts `press @e3 --settle` to a command and back.
 //!
-//! The command line, scripts and the single tool of the slim MCP profile use this form without
-//! knowing each other. The crate is pure: no file, no socket, no environment.
+//! The command line, scripts and the single tool of the slim MCP profile use this form
+//! independently of one another. The crate is pure: it uses no files, no sockets and no environment
+//! variables.
 //!
 //! ```
 //! let words = stickpin_cmdline::split("press 'role=button \"Save\"' --settle")?;

@@ -9,7 +9,7 @@ use stickpin_kernel::{Detail, Error, Follow, Format, Render, Result};
 /// A common option.
 struct CommonOption {
     long: &'static str,
-    /// The placeholder of its value; `None` for a switch.
+    /// The placeholder for the option's value; `None` for a switch.
     value: Option<&'static str>,
     help: &'static str,
 }
@@ -40,9 +40,9 @@ pub struct Options {
     pub json: bool,
     /// The value of `--detail`.
     pub detail: Detail,
-    /// The value of `--timeout`, unless the command has its own.
+    /// The value of `--timeout`, unless the command has its own `--timeout`.
     pub timeout_ms: Option<u64>,
-    /// The value of `--turn`, unless the command has its own.
+    /// The value of `--turn`, unless the command has its own `--turn`.
     pub turn: Option<u64>,
     /// The value of `--max-bytes`.
     pub max_bytes: Option<usize>,

@@ -37,8 +37,8 @@ pub(crate) fn join_points(
     out
 }
 
-/// Returns whether the text is digits with at most one decimal point between them; no sign, no
-/// exponent.
+/// Returns whether the text consists of digits with at most one decimal point between them, without
+/// a sign or an exponent.
 fn is_number(text: &str) -> bool {
     let (whole, fraction) = text.split_once('.').unwrap_or((text, "0"));
     let digits = |s: &str| !s.is_empty() && s.bytes().all(|b| b.is_ascii_digit());

@@ -33,8 +33,8 @@ pub enum ParsedArguments {
     Help(String),
 }
 
-/// Reads the arguments of a command that has a definition, without its name. The values are
-/// unchecked, except for steps that are written as command lines.
+/// Reads the arguments of a command that has a definition, without the command's name. The values
+/// are unchecked, except for steps that are written as command lines.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS`, which names the argument or has the usage as its hint.
@@ -58,7 +58,7 @@ pub fn read(definition: &CommandDefinition, args: Vec<String>) -> Result<ParsedA
 }
 
 /// Refuses `--follow`, `--stdin` and `--show`, for a command that a shell does not run directly:
-/// nothing could end it, and it has no standard input and no terminal.
+/// nothing could end such a command, and it has no standard input and no terminal.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` if one of the options is set.

@@ -40,7 +40,7 @@ fn find<O: LocalCommand>(name: &str, own: &[O]) -> Option<&'static str> {
     registry::find(name).map(|entry| entry.spec.name).or_else(own)
 }
 
-/// Finds the command among the registry's and the front end's `own` ones. Two-word names win over
+/// Finds the command among those of the registry and the front end's `own`. Two-word names win over
 /// one-word names; common options are skipped. Returns `None` when there is no word, or when an
 /// option that is not a common one comes first.
 ///

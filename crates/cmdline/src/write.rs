@@ -29,7 +29,7 @@ fn arguments(fields: &[Field], input: &Map<String, Value>) -> Vec<String> {
         .filter_map(|f| values_of(f).map(|value| texts(f, &value)))
         .flatten()
         .collect();
-    // After `--`, no word is mistaken for an option. Otherwise the words come first: a line reads
+    // After `--`, no word is mistaken for an option. Otherwise, the words come first: a line reads
     // best with its target first.
     match words.iter().any(|word| word.starts_with('-')) {
         true => options.chain(["--".to_owned()]).chain(words).collect(),
