@@ -13,8 +13,8 @@ use stickpin_device::{
 use stickpin_tree::{Handle, Rect};
 
 impl<G: Environment> CompositeDevice<G> {
-    /// Aims at an element. `context` holds the context of its record and the ticket of its
-    /// location; if given, the element is also located again.
+    /// Aims at an element. `context` contains the context of the element's record and the ticket of
+    /// the element's location; if `context` is given, the element is also located again.
     ///
     /// # Errors
     /// Returns the errors of [`Device::prepare`].
@@ -56,7 +56,7 @@ impl<G: Environment> CompositeDevice<G> {
     }
 
     /// Sends an input to the member, or to the window outside the members, that it is for.
-    /// `prepared` is the ticket that [`Self::aim_in_member`] returned, or an empty one.
+    /// `prepared` is the ticket that [`Self::aim_in_member`] returned, or an empty ticket.
     ///
     /// # Errors
     /// Returns the errors of [`Device::commit`].
@@ -111,7 +111,7 @@ impl<G: Environment> CompositeDevice<G> {
 }
 
 /// Returns the description of the window in which a drag into another member starts, if that window
-/// also covers the end point: the press raises it.
+/// also covers the end point: the press raises the window.
 async fn covers_the_end<G: Environment>(
     whole: &mut CompositeDevice<G>,
     action: &Action,

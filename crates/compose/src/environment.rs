@@ -50,24 +50,24 @@ pub trait Environment: Send + fmt::Debug {
     /// Returns `BACKEND_LOST`.
     fn check_alive(&self) -> Result<()>;
 
-    /// Updates the members: adds those that have come, and removes those that have left.
+    /// Updates the members: adds those that have joined, and removes those that have left.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST`.
     async fn refresh(&mut self, parts: &mut Members<Self::Member>) -> Result<()>;
 
-    /// Returns whether members may have come or gone since the last [`Environment::refresh`].
+    /// Returns whether members may have joined or left since the last [`Environment::refresh`].
     fn has_membership_changes(&self) -> bool;
 
-    /// Waits until members may have come or gone.
+    /// Waits until members may have joined or left.
     async fn wait_membership_change(&mut self);
 
     /// Returns the numbers of the members that are read as a part of another member, and therefore
     /// not separately.
     fn nested_members(&self, parts: &Members<Self::Member>) -> Vec<u64>;
 
-    /// Returns the member with the active window, if any, in case the members themselves do not
-    /// report it.
+    /// Returns the member with the active window, if any; called only if the members themselves do
+    /// not report exactly one.
     ///
     /// # Errors
     /// Returns the errors of [`Device::capture`](stickpin_device::Device::capture).

@@ -178,7 +178,8 @@ impl<M: Member> Members<M> {
         push_latest(&mut self.device_notices, notice, MAX_NOTICES);
     }
 
-    /// Records that a command has started a member: the rest of the command concerns only that one.
+    /// Records that a command has started a member: the rest of the command concerns only that
+    /// member.
     pub fn note_started(&mut self, number: u64) {
         self.acted_on = vec![number];
         self.keyboard_member = Some(number);

@@ -95,7 +95,7 @@ impl<G: Environment> CompositeDevice<G> {
                     Some(life) => life.ended().await.is_some(),
                     None => true,
                 };
-                // Otherwise the shared connection may be lost.
+                // Otherwise, the shared connection may be lost.
                 if left {
                     part.gone = true;
                     error.code = ErrorCode::ElementNotFound;
