@@ -145,8 +145,8 @@ fn skill_explains_how_to_work_with_others() {
         "`msg recv`",
         "`stickpin notes add`",
         "Do not build a polling loop",
-        "Paths may be absolute or relative to the caller's working directory, or may start with `~` or `~/` (home). \
-         `~user` and `$VAR` are not expanded.",
+        "Paths may be absolute or relative to the caller's working directory, or may start with `~` or `~/` \
+         (home). `~user` and `$VAR` are not expanded.",
     ] {
         assert!(TEXT.contains(part), "{part}");
     }
