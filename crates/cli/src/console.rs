@@ -23,7 +23,7 @@ pub struct Console {
 
 pub(crate) fn grammar(command: Command) -> Command {
     command.after_help(PathArg::RULES).args([
-        switch("plain", "Read commands line by line; default when input or output is not a terminal"),
+        switch("plain", "Read commands line by line; the default if input or output is not a terminal"),
         switch("ephemeral", "Keep the context of prompts in memory instead of the session log"),
         option("context", "NAME", "The conversation to continue (default main)").conflicts_with("ephemeral"),
     ])

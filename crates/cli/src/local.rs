@@ -125,7 +125,7 @@ pub(crate) enum LocalAction {
 pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
     CliCommand::new(
         "daemon status",
-        "Show whether a daemon is running and what it has open",
+        "Show whether a daemon is running and which sessions are open",
         LocalAction::Status,
     ),
     CliCommand::new("daemon start", "Start the daemon, as the first command does", LocalAction::Start),
@@ -172,7 +172,7 @@ pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
     },
     CliCommand {
         grammar: |command| {
-            let what = positional("what", "WHAT", "The kind of values").required(true);
+            let what = positional("what", "WHAT", "The kind of values to print").required(true);
             command.arg(what.value_parser([crate::complete::APPS, crate::complete::SESSIONS]))
         },
         hidden: true,
@@ -180,7 +180,7 @@ pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
     },
     CliCommand {
         grammar: |command| {
-            let help = "A command; by default the page of the program";
+            let help = "A command; without one, the page of the program";
             let out = "Write the pages of all commands to this folder";
             command
                 .after_help(PathArg::RULES)
@@ -189,13 +189,13 @@ pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
         },
         ..CliCommand::new(
             "man",
-            "Print a manual page (stickpin man open | man -l -), or write all of them",
+            "Print a manual page (`stickpin man open | man -l -`), or write all of them",
             LocalAction::Man,
         )
     },
     CliCommand {
         grammar: |command| {
-            let help = "A topic or a command; by default a list of both";
+            let help = "A topic or a command; without one, a list of both";
             command.arg(positional("topic", "TOPIC", help).num_args(0..))
         },
         ..CliCommand::new("help", "Explain a topic or a command", LocalAction::Help)

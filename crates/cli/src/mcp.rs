@@ -41,12 +41,12 @@ pub struct Mcp {
 pub(crate) fn grammar(command: Command) -> Command {
     let list = |name, word, help| option(name, word, help).action(ArgAction::Append);
     command.after_help(PathArg::RULES).args([
-        option("http", "ADDR", "Listen for streamable HTTP at an address like 127.0.0.1:8931"),
-        list("allow-host", "NAME", "With --http: a host name of this machine that clients may use"),
+        option("http", "ADDR", "Listen for streamable HTTP on an address such as 127.0.0.1:8931"),
+        list("allow-host", "NAME", "With `--http`: a host name of this machine that clients may use"),
         option(
             "client-timeout",
             "S",
-            "With --http: seconds without a connection after which a client's session closes (default 600)",
+            "With `--http`: seconds without a connection after which a client's session closes (default 600)",
         ),
         option("profile", "NAME", "The set of tools to list (default core)")
             .value_parser(["slim", "core", "full"]),
@@ -60,7 +60,7 @@ pub(crate) fn grammar(command: Command) -> Command {
         option(
             "print-config",
             "CLIENT",
-            "Print the configuration of a client: claude-code, codex, gemini, opencode, cursor, vscode",
+            "Print the configuration for a client: claude-code, codex, gemini, opencode, cursor, vscode",
         ),
     ])
 }

@@ -53,7 +53,7 @@ impl<'a> Streams<'a> {
         self.note_write_error(flushed);
         let Some(e) = self.write_error.filter(|e| e.kind() != io::ErrorKind::BrokenPipe) else { return code };
         let error = io_error("write", Path::new("stdout"), &e)
-            .hint("only the output is lost, not what the command did");
+            .hint("only the output was lost, not the command's effects");
         // If stderr also fails, the exit code still reports the failure.
         let _ = line(self.err, &Text::of_error(&error));
         if code == 0 { error.code.exit() } else { code }

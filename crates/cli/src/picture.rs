@@ -67,7 +67,7 @@ const RULES: &[Rule] = &[
     no_pictures("ZELLIJ", Value::Any, MULTIPLEXER),
     no_pictures("TERM", Value::StartsWith("tmux"), MULTIPLEXER),
     no_pictures("TERM", Value::StartsWith("screen"), MULTIPLEXER),
-    no_pictures("TERM", Value::Is("dumb"), "TERM=dumb states that the terminal shows only text"),
+    no_pictures("TERM", Value::Is("dumb"), "TERM=dumb means that the terminal shows only text"),
     // A terminal sets TERM for itself, and ssh passes it on.
     rule("TERM", Value::Is("xterm-kitty"), Protocol::Kitty),
     rule("TERM", Value::Is("xterm-ghostty"), Protocol::Kitty),

@@ -396,7 +396,7 @@ fn silent_daemon(state_dir: &StateDir) -> Error {
 
 fn foreign_daemon(state_dir: &StateDir, welcome: &Welcome) -> Error {
     let message = format!(
-        "the daemon at `{}` serves `{}`, not `{}`",
+        "the daemon at `{}` serves the state directory `{}`, not `{}`",
         state_dir.socket().display(),
         welcome.state_dir.display(),
         state_dir.path().display()

@@ -265,7 +265,7 @@ Options:
   -h, --help           Print help (see more with '--help')
 
 For every command:
-      --session <NAME>   The session to use; by default this project's own
+      --session <NAME>   The session to use; by default, this project's own
       --state-dir <DIR>  The state directory of the daemon
       --json             Print the response as JSON
       --detail <HOW>     How much to print: digest, normal, full

@@ -167,7 +167,7 @@ pub fn insert_stdin_steps(entry: &Entry, input: &mut Map<String, Value>, text: &
 pub fn parse(args: &[String]) -> Result<CommandLine> {
     let Some(picked) = resolve::resolve_command::<&'static CommandDefinition>(args, &[])? else {
         return Err(
-            Error::invalid_args("the line has no command").hint("run `stickpin help` to list the commands")
+            Error::invalid_args("the line contains no command").hint("run `stickpin help` to list the commands")
         );
     };
     let entry = registry::lookup(picked.name)?;

@@ -178,14 +178,14 @@ impl Launch<'_> {
         let last = display.or_else(|| lines.next()).unwrap_or("nothing");
         let hint = if display.is_some() {
             "a window needs a display, and the daemon uses the display of the shell that started it: run \
-             `stickpin daemon stop`, then `stickpin open URL --headed` where DISPLAY or WAYLAND_DISPLAY is \
-             set, or omit `--headed`"
+             `stickpin daemon stop`, then `stickpin open URL --headed` in a shell where DISPLAY or \
+             WAYLAND_DISPLAY is set, or omit `--headed`"
         } else if last_lines.contains("sandbox") {
             "the browser's sandbox may not work on this machine; if you trust the pages, run `stickpin daemon stop`, then set STICKPIN_NO_SANDBOX=1"
         } else if !self.headed {
             "run `stickpin doctor`"
         } else {
-            "if the program is a wrapper (snap), run `stickpin daemon stop`, then set STICKPIN_CHROMIUM to the browser itself"
+            "if the program is only a wrapper, as with snap, run `stickpin daemon stop`, then set STICKPIN_CHROMIUM to the browser itself"
         };
         let program = self.program.display();
         let last: String = last.chars().take(300).collect();

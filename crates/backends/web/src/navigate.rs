@@ -299,7 +299,7 @@ fn hint_for(text: &str) -> &'static str {
     match text {
         "net::ERR_NAME_NOT_RESOLVED" => "check the host name and the network",
         "net::ERR_CONNECTION_REFUSED" => "check that the server is running on this port",
-        "net::ERR_FILE_NOT_FOUND" => "check the path of the file",
+        "net::ERR_FILE_NOT_FOUND" => "check the file's path",
         text if text.starts_with("net::ERR_CERT") => "make this machine trust the server's certificate",
         text if text.starts_with("net::ERR_SSL") => {
             "write `http://` before the name if the server does not use TLS"
