@@ -166,9 +166,8 @@ pub fn insert_stdin_steps(entry: &Entry, input: &mut Map<String, Value>, text: &
 /// Returns `INVALID_ARGS` for any other line.
 pub fn parse(args: &[String]) -> Result<CommandLine> {
     let Some(picked) = resolve::resolve_command::<&'static CommandDefinition>(args, &[])? else {
-        return Err(
-            Error::invalid_args("the line contains no command").hint("run `stickpin help` to list the commands")
-        );
+        return Err(Error::invalid_args("the line contains no command")
+            .hint("run `stickpin help` to list the commands"));
     };
     let entry = registry::lookup(picked.name)?;
     match read(entry, picked.args)? {
