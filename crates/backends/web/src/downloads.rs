@@ -98,7 +98,7 @@ fn file_name(suggested: &str) -> String {
     if name.len() <= MAX_NAME_BYTES {
         return name.to_owned();
     }
-    // Keep an extension of ordinary length, which tells the type of the file.
+    // Keep an extension of ordinary length, because it shows the file type.
     let extension = name.rsplit_once('.').map_or("", |(_, e)| e);
     let extension = if extension.len() < 20 { format!(".{extension}") } else { String::new() };
     let stem = &name[..name.floor_char_boundary(MAX_NAME_BYTES - extension.len())];

@@ -24,8 +24,8 @@ pub(crate) fn pause_file_requests() -> cdp::EnableFetch {
 /// Parses an address that the browser may open.
 ///
 /// # Errors
-/// Returns the errors of [`address::parse`]. With `roots`, returns `POLICY_DENIED` for a file
-/// outside them, and for a `file:` URL that names no local file.
+/// Returns the errors of [`address::parse`]. If `roots` are given, returns `POLICY_DENIED` for a
+/// file outside them, and for a `file:` URL that names no local file.
 pub(crate) fn parse_allowed(what: &str, roots: Option<&[PathBuf]>) -> Result<Url> {
     let url = address::parse(what)?;
     check_url(&url, roots).map(|()| url)
@@ -68,7 +68,7 @@ pub(crate) fn answer_paused_request(
                 tab.notice(Notice::RequestFailed { method: request.method, url: clip(&request.url), why });
             }
         }
-        // With `Aborted`, the current page stays and no error page replaces it.
+        // With `Aborted`, the current page stays, and no error page replaces it.
         drop(client.send(Some(&session), &cdp::FailRequest { request_id, error_reason: "Aborted" }));
         shared.wake_waiters();
     });

@@ -152,7 +152,7 @@ async fn first_tab(
     Ok(tab)
 }
 
-/// The capabilities of pages: all of them. This device is the reference for others.
+/// The capabilities of pages: all of them. This device is the reference for the others.
 pub(crate) const CAPABILITIES: &[Capability] = Capability::ALL;
 
 #[async_trait]

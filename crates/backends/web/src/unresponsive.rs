@@ -35,7 +35,8 @@ const TAB_TIMEOUT: Duration = Duration::from_secs(5);
 /// open, and the result is true.
 ///
 /// # Errors
-/// Returns `BACKEND_LOST` when the browser is gone, and `DEVICE_NOT_FOUND` when only the tab is.
+/// Returns `BACKEND_LOST` when the browser is gone, and `DEVICE_NOT_FOUND` when only the tab is
+/// gone.
 pub(crate) async fn interrupt_page(web: &DrivenBrowser, leave: LeavePolicy) -> Result<bool> {
     for round in 0..=MAX_ATTEMPTS {
         match responsiveness(web, if round == 0 { BUSY_TIMEOUT } else { INTERRUPT_TIMEOUT }).await? {

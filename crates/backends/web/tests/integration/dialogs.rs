@@ -98,7 +98,7 @@ async fn open_dialog_fails_every_call_at_once() {
 #[tokio::test]
 async fn dialog_opened_by_the_page_is_known_from_events() {
     let Some(mut page) = Page::show("<!doctype html><script>log=[]</script>x").await else { return };
-    // Start the timer only once the page has loaded: otherwise it could fire before the page is
+    // Start the timer only after the page has loaded: otherwise, it could fire before the page is
     // quiet.
     page.truth::<()>("void setTimeout(() => log.push(confirm('Still there?')), 0)").await;
     for _ in 0..250 {
@@ -177,7 +177,7 @@ async fn leaving_a_draft_is_asked_for_history_and_accepted_for_open() {
     page.close().await;
 }
 
-/// The page tells the browser that it stays only some time after the dialog is closed.
+/// Only some time after the dialog is closed does the page tell the browser that it stays.
 #[tokio::test]
 async fn who_decides_to_stay_can_be_asked_again_at_once() {
     let draft = "<!doctype html><title>Draft</title><label>Name <input></label>\

@@ -164,7 +164,7 @@ async fn page_that_never_stops_moving_is_open_once_it_has_loaded() {
     let began = Instant::now();
     let arrived = page.go(&page.site.url("/loads")).await;
     assert!(!arrived.quiet.is_quiet && began.elapsed() > Duration::from_secs(7), "{:?}", began.elapsed());
-    // The first page of a browser is described in the same way.
+    // A browser's first page is described in the same way.
     let request = OpenRequest::new(&url, "clock", page.files.path());
     let mut device = provider().open(request).await.unwrap();
     assert_eq!(device.info().arrival, arrived.quiet);

@@ -203,8 +203,8 @@ async fn garbage_is_no_change() {
         assert!(look(&mut page, &mut stored).await);
         assert!(look(&mut page, &mut stored).await);
     }
-    // Replaces one listener with another, so that their number is unchanged once garbage is
-    // collected.
+    // Replaces one listener with another, so that the number of listeners is the same after garbage
+    // is collected.
     page.truth::<serde_json::Value>("void(plain.addEventListener('click', f))").await;
     quiet(&mut page, &mut stored).await;
     let before = stored.tree();

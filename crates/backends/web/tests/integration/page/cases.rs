@@ -152,7 +152,7 @@ async fn pages_read_as_they_expect_and_as_the_browser_reads_them() {
                 compare("level", &ax.level.to_string(), &ours.level().to_string());
             }
         }
-        // The order of the elements that both trees have.
+        // The order of the elements that both trees contain.
         let browser: Vec<u64> = oracle
             .iter()
             .filter(|ax| ax.reason.is_none() && by_id.contains_key(&ax.id))

@@ -16,7 +16,7 @@ fn by_id<'t>(tree: &'t Tree, id: &str) -> NodeRef<'t> {
     tree.nodes().find(|n| n.attr(Attr::Id) == Some(id)).unwrap_or_else(|| panic!("{id} is not in the tree"))
 }
 
-/// Returns the value of an attribute for each id, `-` if it is not set.
+/// Returns the value of an attribute for each id, `-` if the attribute is not set.
 fn attrs(tree: &Tree, ids: &str, attr: Attr) -> Vec<String> {
     ids.split(' ').map(|id| by_id(tree, id).attr(attr).unwrap_or("-").to_owned()).collect()
 }

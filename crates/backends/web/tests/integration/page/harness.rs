@@ -112,7 +112,7 @@ impl Page {
     }
 
     /// Returns what the browser's own tree reports for the elements of the document and its open
-    /// shadow roots, in its order.
+    /// shadow roots, in that tree's order.
     pub(crate) async fn oracle(&self) -> Vec<AxNode> {
         let tree = self.call(AxTree(json!({}))).await;
         let all = tree["nodes"].as_array().unwrap();

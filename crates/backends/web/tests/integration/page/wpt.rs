@@ -84,7 +84,8 @@ async fn web_platform_tests_of_names_and_roles() {
             }
             if let Some(want) = e.name {
                 count += 1;
-                // Trees have no non-breaking spaces: names are compared with white space collapsed.
+                // Trees contain no non-breaking spaces: names are compared with white space
+                // collapsed.
                 let got = node.map_or("", |n| n.name());
                 if squeeze(&want) != got {
                     failed.push(format!(
