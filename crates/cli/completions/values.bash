@@ -1,6 +1,6 @@
 
-# Sessions after `--session` and apps after `open`, before the generated values. To bash, a name with a colon is several
-# words of a line: in that case, candidates omit the part up to the last colon.
+# Sessions after `--session` and apps after `open`, before the generated values. Bash splits a name with a
+# colon into several words, so the candidates for such a name omit the part up to the last colon.
 _stickpin_values() {
     local line="${COMP_LINE:0:COMP_POINT}"
     local word="${line##*[[:space:]]}" left=""

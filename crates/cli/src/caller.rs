@@ -24,7 +24,8 @@ pub fn caller(cwd: &Path, home: Option<&Path>, client: Option<&str>) -> Caller {
     }
 }
 
-/// Returns the nearest of `cwd` and its ancestors that contains a `.git`; without one, `cwd`.
+/// Returns the nearest of `cwd` and its ancestors that contains a `.git`; if none does, returns
+/// `cwd`.
 fn project_root(cwd: &Path) -> &Path {
     cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd)
 }

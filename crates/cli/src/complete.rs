@@ -1,4 +1,4 @@
-//! Completions, generated from the whole command tree; the only place that builds it.
+//! Completions, generated from the whole command tree. Only this module builds that tree.
 
 use crate::local::FrontEndCommand;
 use clap::builder::{EnumValueParser, PossibleValuesParser};
@@ -94,7 +94,8 @@ const FISH: &str = include_str!("../completions/values.fish");
 
 const NUSHELL_VALUES: &str = include_str!("../completions/values.nu");
 
-/// Returns the names of the open sessions. Starts no daemon: without one, no session is open.
+/// Returns the names of the open sessions. Does not start a daemon: if none is running, no session
+/// is open.
 ///
 /// # Errors
 /// Returns the errors of connecting to the daemon and of requesting its status.
@@ -112,8 +113,8 @@ fn fish_words(command: &str, others: &[FrontEndCommand]) -> String {
     format!("complete -c stickpin -n '__fish_seen_subcommand_from {command}' -f -a '{words}'\n")
 }
 
-/// Returns the words that may follow `help` or `man`; none for other commands. The grammar of both
-/// accepts any text, so that errors can suggest a name.
+/// Returns the words that may follow `help` or `man`; none for other commands. The grammars of both
+/// commands accept any text, so that errors can suggest a name.
 fn help_words(command: &str, others: &[FrontEndCommand]) -> BTreeSet<&'static str> {
     // Two-word names are completed word by word.
     let commands = || stickpin_cmdline::names(others).flat_map(|name| name.split(' '));

@@ -37,7 +37,7 @@ pub struct Env {
     pub evidence: BTreeMap<String, String>,
     /// Variables that locate agents' programs and settings, by name.
     pub harness_variables: BTreeMap<String, OsString>,
-    /// Variables with secrets, which are not passed to started programs.
+    /// Secret variables, which are not passed to started programs.
     pub private: Vec<OsString>,
     /// Whether stderr is a terminal.
     pub terminal: bool,
@@ -47,8 +47,8 @@ pub struct Env {
     pub dumb_terminal: bool,
     /// The width of the terminal on stdout; `None` if stdout is not a terminal.
     pub columns: Option<u16>,
-    /// The function that returns the current width of the terminal on stderr; without it, the width
-    /// is 80.
+    /// The function that returns the current width of the terminal on stderr; if there is none, the
+    /// width is 80.
     pub progress_columns: Option<fn() -> u16>,
     /// The width of a character cell on stdout in pixels, if the terminal reports it.
     pub cell_width: Option<u16>,

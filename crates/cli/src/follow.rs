@@ -144,7 +144,7 @@ async fn print_until_signalled(
     let (tell, mut heard) = mpsc::channel(1);
     // The thread blocks while it is reading the socket, and ends with the process.
     std::thread::spawn(move || reader.read(&tell));
-    // The first answer states where to continue, unless the caller did.
+    // The first answer states where to continue, unless the caller gave the position.
     let mut is_known = cursor.one.is_some();
     let mut ends_at = None;
     loop {
@@ -181,7 +181,7 @@ async fn print_until_signalled(
                     return Ok(code);
                 }
             }
-            // The reader of the pipe has closed it.
+            // The reader has closed the pipe.
             Err(e) if e.kind() == io::ErrorKind::BrokenPipe => return Ok(0),
             Err(e) => {
                 streams.note_write_error(Err(e));
@@ -262,7 +262,7 @@ impl Reader {
             let found = self.once && (!entries(&response).is_empty() || !waits);
             let last = response.error.is_some() || closed || found;
             Cursor::after(&response).write_to(&mut self.request.input, self.follow);
-            // The receiver is gone once the program ends.
+            // The receiver is gone when the program is ending.
             if tell.blocking_send(Ok(Answer { response, last })).is_err() || last {
                 return;
             }

@@ -215,7 +215,7 @@ pub(crate) fn first_run(
     }
 }
 
-/// Reads standard input if the command line takes its steps or an argument from there.
+/// Reads standard input if the command line takes its steps or an argument from it.
 fn with_stdin(request: &mut Request, options: &Options) -> Result<()> {
     let entry = registry::lookup(&request.command)?;
     if !options.stdin && !stickpin_cmdline::wants_stdin(entry, &mut request.input) {

@@ -13,7 +13,7 @@ pub(crate) struct CliCommand {
     pub(crate) summary: &'static str,
     pub(crate) grammar: fn(Command) -> Command,
     pub(crate) action: LocalAction,
-    /// Whether help omits the command, which is meant for programs.
+    /// Whether help omits the command because it is meant for programs.
     pub(crate) hidden: bool,
 }
 
