@@ -70,7 +70,7 @@ pub struct Installation {
     pub state_dir: PathBuf,
     /// Environment variables that locate other programs and their settings, by name.
     pub variables: BTreeMap<String, OsString>,
-    /// Variables with secrets, which are not passed to started programs.
+    /// Secret variables, which are not passed to started programs.
     pub private: Vec<OsString>,
 }
 

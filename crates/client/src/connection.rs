@@ -16,7 +16,8 @@ use stickpin_wire::rpc::{
 };
 use stickpin_wire::{Frame, Frames, encode};
 
-/// Timeout for the answer to `hello`. A live daemon answers at once; one that does not is hung.
+/// Timeout for the answer to `hello`. A live daemon answers at once; a daemon that does not is
+/// hung.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Time allowance for transporting a message and its answer on a busy machine.
@@ -38,7 +39,7 @@ pub struct Connection {
 }
 
 impl Connection {
-    /// Connects to the daemon of a state directory, and starts one if there is none.
+    /// Connects to the daemon of a state directory, and starts one if none is running.
     ///
     /// # Errors
     /// Returns the error that a starting daemon announces, `DAEMON_UNREACHABLE` when the daemon
@@ -273,7 +274,7 @@ impl Connection {
                 }
             };
             // Null means that the daemon could not read the id. The first request is answered
-            // first, so the answer belongs to it.
+            // first, so the answer belongs to that request.
             if answer.id == id || answer.id.is_null() {
                 return Ok(answer);
             }

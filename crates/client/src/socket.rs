@@ -190,7 +190,7 @@ impl SocketClient {
             Ok(Answer { error: Some(fault), .. }) => {
                 let refused = fault.code == code::REFUSED;
                 let error = Error::from(fault);
-                // The daemon is shutting down; the retry starts the next one.
+                // The daemon is shutting down; the retry starts the next daemon.
                 let is_stopping = refused && error.code == ErrorCode::DaemonUnreachable;
                 Err(if is_stopping { CallError::NotBegun(error) } else { CallError::Failed(error) })
             }
@@ -272,8 +272,8 @@ impl SocketClient {
 }
 
 impl Link {
-    /// Writes a message. A call counts as sent only once its whole line is written: until then the
-    /// daemon has not begun it.
+    /// Writes a message. A call counts as sent only when its whole line has been written: until
+    /// then the daemon has not begun it.
     async fn write<P: Serialize>(&mut self, message: &Message<P>) -> Result<(), CallError> {
         match timeout(ANSWER_ALLOWANCE, self.write.write_all(&encode(message))).await {
             Ok(Ok(())) => Ok(()),
