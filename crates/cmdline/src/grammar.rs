@@ -108,8 +108,8 @@ fn argument(field: &Field) -> Arg {
             arg = arg.num_args(0..=1).require_equals(true).default_missing_value("true");
         }
     }
-    // A trailing list would swallow every option after it; there, `--` precedes values that start
-    // with a hyphen.
+    // A trailing list would swallow every option after it, so its values that start with a hyphen
+    // must follow `--`.
     if field.is_free_text && !field.trailing {
         arg = arg.allow_hyphen_values(true);
     }

@@ -65,8 +65,8 @@ impl Options {
     }
 }
 
-/// Returns how many words the common option `arg` takes up with its value; `None` if it is not a
-/// common option.
+/// Returns how many words the common option `arg` takes up together with its value; `None` if it is
+/// not a common option.
 #[must_use]
 pub fn width(arg: &str) -> Option<usize> {
     let (name, inline) = match arg.strip_prefix("--")?.split_once('=') {

@@ -1,8 +1,9 @@
 //! Converts words to a command of the registry with its input.
 //!
 //! [`read`] only applies the grammar; the kernel checks the values when the command is called.
-//! [`parse`] reads lines that run later, in scripts and batches. It checks them too, so that a
-//! script with a bad line is refused, with the number of that line, before its first step runs.
+//! [`parse`] reads lines that run later, in scripts and batches. It also checks the values of these
+//! lines, so that a script with a bad line is refused, with the number of that line, before its
+//! first step runs.
 
 use crate::options::{self, Options};
 use crate::resolve;

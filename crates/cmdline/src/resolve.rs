@@ -7,11 +7,11 @@ use stickpin_kernel::registry::{self, COMMANDS, CommandDefinition};
 use stickpin_kernel::schema::nearest;
 use stickpin_kernel::{Error, Result};
 
-/// A front end's own command, in addition to the registry.
+/// A front end's own command, in addition to those of the registry.
 pub trait LocalCommand: fmt::Debug {
     /// Returns the name, one or two words.
     fn name(&self) -> &'static str;
-    /// Returns whether help omits the command, which is meant for programs.
+    /// Returns whether help omits the command because it is meant for programs.
     fn hidden(&self) -> bool;
 }
 
@@ -41,8 +41,8 @@ fn find<O: LocalCommand>(name: &str, own: &[O]) -> Option<&'static str> {
 }
 
 /// Finds the command among those of the registry and the front end's `own`. Two-word names win over
-/// one-word names; common options are skipped. Returns `None` when there is no word, or when an
-/// option that is not a common one comes first.
+/// one-word names; common options are skipped. Returns `None` if there is no word, or if any option
+/// other than a common one comes first.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` with the nearest name, or with the members of a group that is not a
@@ -78,8 +78,8 @@ pub fn resolve_command<O: LocalCommand>(args: &[String], own: &[O]) -> Result<Op
     Err(Error::invalid_args(message).hint(hint))
 }
 
-/// Returns the index of the next word at or after `from`; `None` if there is none, or if an option
-/// that is not a common one comes first.
+/// Returns the index of the next word at or after `from`; `None` if there is none, or if any option
+/// other than a common one comes first.
 fn next_word(args: &[String], mut from: usize) -> Option<usize> {
     while let Some(width) = options::width(args.get(from)?) {
         from += width;
