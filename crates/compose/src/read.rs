@@ -28,9 +28,9 @@ impl<G: Environment> CompositeDevice<G> {
         Ok(&self.parts.merged.insert(merged).tree)
     }
 
-    /// Locates an element in its member, with the context of its record, or after the input with
-    /// the ticket `performed`. Returns `None` if the element or its member is gone. The node that
-    /// represents a member exists as long as the member does.
+    /// Locates an element in its member: after the input with the ticket `performed`, if that is
+    /// given, otherwise with the context of its record. Returns `None` if the element or its member
+    /// is gone. The node that represents a member exists as long as the member does.
     pub(crate) async fn locate_in_member(
         &mut self,
         handle: Handle,
