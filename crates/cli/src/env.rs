@@ -168,7 +168,7 @@ mod tests {
             ..env(false, false, true)
         };
         assert!(!shown(&dumb_terminal, ColorChoice::Auto));
-        assert!(!env(false, false, true).colors(ColorChoice::Auto).err, "stderr is no terminal");
+        assert!(!env(false, false, true).colors(ColorChoice::Auto).err, "stderr is not a terminal");
     }
 
     #[test]

@@ -12,7 +12,7 @@
 //! # let folder = tempfile::tempdir().unwrap();
 //! # let state_dir = folder.path();
 //! let place = StateDir::open(state_dir)?;
-//! assert!(Connection::find(&place)?.is_none(), "no daemon runs for a fresh state directory");
+//! assert!(Connection::find(&place)?.is_none(), "no daemon is running yet");
 //! # Ok::<(), stickpin_kernel::Error>(())
 //! ```
 

@@ -144,7 +144,7 @@ mod tests {
         assert_eq!(picked("--session a get --json title"), ("get title", "--session a --json".into()));
         assert_eq!(picked("--json press @e1"), ("press", "--json @e1".into()));
         assert_eq!(picked("daemon status"), ("daemon status", String::new()));
-        assert_eq!(picked("daemon run"), ("daemon run", String::new()), "hidden, not away");
+        assert_eq!(picked("daemon run"), ("daemon run", String::new()), "hidden, but available");
     }
 
     #[test]

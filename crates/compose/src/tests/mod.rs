@@ -586,7 +586,7 @@ async fn member_node_is_queried_and_open_starts_members() {
 async fn a_change_of_the_whole_ends_a_wait_and_its_loss_is_an_error() {
     let (mut whole, log) = two().await;
     let (wait, cancel) = (Duration::from_secs(1), CancellationToken::new());
-    assert!(whole.changed(wait, &cancel).await.unwrap(), "not everything is signalled");
+    assert!(whole.changed(wait, &cancel).await.unwrap(), "not every change is signaled");
     assert!(!whole.changed(Duration::from_millis(100), &cancel).await.unwrap());
     whole.ground.coming.push(Fake::new("c", 0.0, &log));
     assert!(whole.changed(Duration::from_millis(100), &cancel).await.unwrap());

@@ -15,7 +15,7 @@ const PAGE: &str = "<!doctype html><title>T</title><h1>Home</h1><button>Go</butt
 async fn rest(page: &mut Page) {
     timeout(Duration::from_secs(20), page.device.lifecycle().unwrap().idle_for_readahead())
         .await
-        .expect("it comes to rest");
+        .expect("the page becomes idle");
 }
 
 /// Captures for a client that has this tree. Returns `None` if nothing changed.
@@ -44,14 +44,14 @@ async fn a_page_that_was_read_ahead_is_only_proven_to_hold_still() {
     let Some(mut page) = Page::show(PAGE).await else { return };
     rest(&mut page).await;
     page.device.lifecycle().unwrap().read_ahead(&[]).await;
-    let first = look(&mut page, None).await.expect("who has no tree is given one");
+    let first = look(&mut page, None).await.expect("a caller without a tree gets one");
     assert!(shows(&first, "Go"));
-    assert_eq!(proofs(&page), 1, "the first look is no walk");
+    assert_eq!(proofs(&page), 1, "the first capture does not walk the page");
 
     page.truth::<()>("void (document.querySelector('button').textContent = 'Stop')").await;
     rest(&mut page).await;
     page.device.lifecycle().unwrap().read_ahead(&[]).await;
-    let second = look(&mut page, Some(&first)).await.expect("it differs from what the caller has");
+    let second = look(&mut page, Some(&first)).await.expect("the tree differs from the caller's");
     assert!(shows(&second, "Stop") && !shows(&second, "Go"));
     assert!(proofs(&page) >= 2, "{}", proofs(&page));
     assert!(look(&mut page, Some(&second)).await.is_none());

@@ -21,7 +21,7 @@ struct Seen {
 
 impl Seen {
     fn tree(&self) -> Arc<Tree> {
-        self.tree.clone().expect("it was looked at")
+        self.tree.clone().expect("the page was captured")
     }
 }
 
@@ -42,7 +42,7 @@ async fn look(page: &mut Page, seen: &mut Seen) -> bool {
         return true;
     }
     // Something changed before the walk, or the report was wrong.
-    assert!(!capture(page, seen).await, "nothing changed, and a walk says otherwise");
+    assert!(!capture(page, seen).await, "reported as unchanged, but a walk found changes");
     false
 }
 

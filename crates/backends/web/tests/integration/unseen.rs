@@ -98,7 +98,7 @@ async fn closed_shadow_roots_are_read_and_acted_in() {
         node(&tree, Role::Button, name);
     }
     let slotted = node(&tree, Role::Link, "slotted");
-    assert_eq!(slotted.parent().unwrap().role(), Role::Generic, "the slot is around it");
+    assert_eq!(slotted.parent().unwrap().role(), Role::Generic, "the slot encloses the link");
     assert!(!names(&tree).iter().any(|n| n.contains("gone")), "{:?}", names(&tree));
     for (name, said) in [("Inner", "inner"), ("Nested", "nested"), ("Of a div", "div")] {
         let button = node(&tree, Role::Button, name).handle().unwrap();

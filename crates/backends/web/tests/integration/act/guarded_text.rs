@@ -110,7 +110,7 @@ async fn keys_stop_when_the_record_is_replaced() {
             break;
         }
     }
-    assert!(stopped, "no play had the timer run between the keys");
+    assert!(stopped, "the timer never ran between the keys");
     // The next keys go to the focused element.
     page.run("log.length=0").await;
     page.perform(&Action::Type { target: None, text: "x".into() }).await;
@@ -138,7 +138,7 @@ async fn keys_stop_when_the_focus_is_taken() {
             break;
         }
     }
-    assert!(stopped, "no play had the timer run between the keys");
+    assert!(stopped, "the timer never ran between the keys");
     page.close().await;
 }
 

@@ -358,7 +358,11 @@ async fn wheel_reaches_a_cross_site_frame_after_scrolling() {
         let scroll = |dy| Action::Scroll { target: Some(far), dx: 0.0, dy };
         assert!(page.perform(&scroll(200.0)).await.moved);
         assert!(page.perform(&scroll(-200.0)).await.moved);
-        assert_eq!(page.truth::<f64>("other.scrollTop").await, 0.0, "another one took the wheel");
+        assert_eq!(
+            page.truth::<f64>("other.scrollTop").await,
+            0.0,
+            "another element received the wheel event"
+        );
     }
     page.close().await;
 }

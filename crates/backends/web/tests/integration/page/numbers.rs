@@ -34,7 +34,7 @@ async fn a_number_is_good_at_once_and_holds_nothing() {
             break;
         }
     }
-    assert!(gone, "the script holds an element that the page let go of");
+    assert!(gone, "the script keeps an element that the page has released");
     let same = format!("__stickpin.nodeOf({kept}) === document.getElementById('p0')");
     assert_eq!(page.eval::<bool>(&same).await, Some(true));
 }
