@@ -66,7 +66,7 @@ pub fn read(definition: &CommandDefinition, args: Vec<String>) -> Result<ParsedA
 pub fn refuse_following(options: &Options) -> Result<()> {
     let refused = [
         (options.stdin, "--stdin", "write the text as an argument"),
-        (options.show, "--show", "omit `--show`; the response names the file of the picture"),
+        (options.show, "--show", "omit `--show`; the response names the picture file"),
         (options.follow, "--follow", "use `--wait`, and continue with `--after`"),
     ];
     let Some((_, name, hint)) = refused.into_iter().find(|(given, ..)| *given) else { return Ok(()) };

@@ -192,7 +192,7 @@ impl Provider for WebProvider {
         Ok(match self.program() {
             Ok(program) => vec![DeviceEntry::new(
                 "http://127.0.0.1:8000/".to_owned(),
-                format!("any URL or .html file, in {}", program.display()),
+                format!("any URL or .html file, opened in {}", program.display()),
             )],
             Err(_) => Vec::new(),
         })

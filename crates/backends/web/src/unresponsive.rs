@@ -116,7 +116,7 @@ pub(crate) async fn check_resumed(web: &DrivenBrowser) -> Result<()> {
     match responsiveness(web, INTERRUPT_TIMEOUT).await? {
         Responsiveness::Unresponsive => Err(Error::new(
             ErrorCode::Timeout,
-            format!("the page does not continue after {MAX_DISMISSALS} dismissals of the same dialog, which is dismissed automatically from now on"),
+            format!("the page does not continue after {MAX_DISMISSALS} dismissals of the same dialog; from now on, the dialog is dismissed automatically"),
         )
         .hint("run `stickpin reload` to reload the page, or `stickpin back` or `stickpin open URL` to leave it")),
         Responsiveness::Responsive | Responsiveness::ShowsDialog => Ok(()),

@@ -1,4 +1,4 @@
-// Random pages and random changes of them. Everything comes from the seeds, timers of the page aside.
+// Random pages and random changes to them. Everything is derived from the seeds, except for the page's timers.
 const random = seed => () => {
   seed = (seed + 0x6d2b79f5) | 0;
   let t = Math.imul(seed ^ (seed >>> 15), 1 | seed);
