@@ -197,8 +197,8 @@ macro_rules! acting {
             /// Send nothing if the device has no hit test and cannot tell what covers the target.
             #[serde(default, skip_serializing_if = "std::ops::Not::not")]
             pub strict: bool,
-            /// Milliseconds to wait for the target to become actionable; a refusal comes at most 2 s
-            /// later.
+            /// Milliseconds to wait for the target to become actionable; a refusal comes at most 2
+            /// s later.
             pub timeout: Option<u64>,
             /// Whether to report the effects seen since the action.
             #[schemars(extend("x-unrecorded" = true))]

@@ -367,12 +367,14 @@ fn refs_of_an_editor_hold_while_a_long_text_is_typed() {
     let mut gedit = on.desktop.command("gedit");
     on.start(gedit.arg(&file));
     on.ok(&["open", "linux:desktop"]);
-    let read = shows(&on, "button \"Save\"", 1);
-    let field = refs(&on.ok(&["find", "app=gedit role=textbox"]), "textbox").remove(0);
     let header: Vec<(String, String)> = ["Save", "Open", "Minimize", "Close"]
         .iter()
-        .map(|name| (refs(&read, &format!("button \"{name}\"")).remove(0), format!("button \"{name}\"")))
+        .map(|name| {
+            let line = format!("button \"{name}\"");
+            (refs(&shows(&on, &line, 1), &line).remove(0), line)
+        })
         .collect();
+    let field = refs(&on.ok(&["find", "app=gedit role=textbox"]), "textbox").remove(0);
     let part = "Grüße aus 東京, ½ € \"so\" und weiter mit dem Text; ";
     let mut whole = String::new();
     for _ in 0..8 {
