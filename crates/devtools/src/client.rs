@@ -31,8 +31,8 @@ pub trait Method: Serialize {
     const LIMIT: Duration = LIMIT;
 }
 
-/// Receives events in the order of arrival, never from two threads at once. An implementation must
-/// not block but may send commands.
+/// Receives events in the order in which they arrive, never from two threads at once. An
+/// implementation must not block but may send commands.
 pub trait Sink: Send + 'static {
     /// Receives one event of a session, or of the browser itself when `session` is `None`.
     fn event(&mut self, client: &Client, session: Option<&str>, method: &str, params: &RawValue);
@@ -40,8 +40,8 @@ pub trait Sink: Send + 'static {
     fn lost(&mut self, reason: &str);
 }
 
-/// The number of bytes from which no more frames are added to one write: the amount that a pipe
-/// accepts without waiting for its reader.
+/// The size in bytes from which a write gets no more frames: a pipe accepts this amount without
+/// waiting for its reader.
 const MAX_BATCH_BYTES: usize = 64 << 10;
 
 type Answer = Result<Box<RawValue>, Refused>;
@@ -55,7 +55,7 @@ struct Refused {
     data: Option<String>,
 }
 
-/// The commands that wait for an answer.
+/// The commands that are waiting for answers.
 #[derive(Default)]
 struct Pending {
     table: Mutex<PendingTable>,
@@ -140,7 +140,7 @@ impl Client {
     }
 
     /// Writes a command to a session, or to the browser itself when `session` is `None`, without
-    /// waiting. Commands arrive in the order of sending.
+    /// waiting. Commands arrive in the order in which they are sent.
     pub fn send<M: Method>(&self, session: Option<&str>, method: &M) -> Reply<M> {
         let (reply, answer) = oneshot::channel();
         let id = self.pending.next.fetch_add(1, Ordering::Relaxed) + 1;

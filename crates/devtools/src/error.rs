@@ -1,4 +1,4 @@
-//! Why a command failed, and what a refusal says about its subject.
+//! Why a command failed, and what a refusal means for the subject of the command.
 
 use std::time::Duration;
 
@@ -59,7 +59,7 @@ const SESSION_NOT_FOUND: i64 = -32001;
 const TARGET_GONE: &str = include_str!("../refusals/target.txt");
 
 /// Prefixes of error messages about a document and its content. V8 reports `Internal error` for a
-/// script that was terminated, or whose document went away, while it ran.
+/// script that was terminated, or whose document went away, while it was running.
 const DOCUMENT_GONE: &str = include_str!("../refusals/document.txt");
 
 impl Refusal {

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-/// The replacement for a lone surrogate. Has the length of the escape that it replaces.
+/// The replacement for a lone surrogate. As long as the escape that it replaces.
 const REPLACED: &[u8; 6] = br"\ufffd";
 
 /// Returns the bytes of a frame as valid UTF-8 with lone surrogates replaced. Edits the frame in
@@ -22,7 +22,7 @@ pub fn well_formed(json: &str) -> Cow<'_, str> {
     if lone_surrogates(json.as_bytes()).is_empty() {
         return Cow::Borrowed(json);
     }
-    // A replacement has the length of the escape, so offsets stay valid.
+    // A replacement is as long as the escape, so offsets stay valid.
     Cow::Owned(to_valid_utf8(&mut json.as_bytes().to_vec()).into_owned())
 }
 

@@ -1,16 +1,16 @@
 //! A thin client of the DevTools protocol: frames, requests, answers, events, session ids.
 //!
-//! Answers are matched to requests by id. Events go to one [`Sink`] in the order of arrival,
-//! *before* any later answer is delivered. When an answer arrives, the state therefore already
-//! contains every event that the browser sent before it.
+//! Answers are matched to requests by id. Events go to one [`Sink`] in the order in which they
+//! arrive, *before* any later answer is delivered. When an answer arrives, the state therefore
+//! already contains every event that the browser sent before it.
 //!
 //! Sending never waits, so several commands can be written in one go. When the browser is lost,
-//! every open call fails with [`CallError::Lost`]. No call waits longer than its
+//! every pending call fails with [`CallError::Lost`]. No call waits longer than its
 //! [timeout](Method::LIMIT).
 //!
-//! A transport is a [`FrameReader`] and a [`FrameWriter`]; the one that exists is the pair of pipes
-//! of a browser that the caller started ([`PipeReader`], [`PipeWriter`]). Invariant: this crate
-//! knows no page and no device.
+//! A transport is a [`FrameReader`] and a [`FrameWriter`]. The only transport is a pair of pipes
+//! ([`PipeReader`], [`PipeWriter`]) to a browser that the caller started. Invariant: this crate
+//! knows nothing about pages or devices.
 //!
 //! ```
 //! // A page may contain half of a surrogate pair; the rest of the text is kept.

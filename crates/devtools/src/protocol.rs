@@ -1,5 +1,5 @@
-//! The commands and events in use, with the fields in use. Names follow the protocol's
-//! documentation: <https://chromedevtools.github.io/devtools-protocol/>.
+//! The commands and events that stickpin uses, with the fields that it uses. Names follow the
+//! protocol's documentation: <https://chromedevtools.github.io/devtools-protocol/>.
 
 use crate::Method;
 use serde::{Deserialize, Serialize};
@@ -172,9 +172,9 @@ methods! {
     /// Enables crash events.
     "Inspector.enable" EnableInspector {} -> Done;
 
-    /// Enables performance counters of a page.
+    /// Enables the performance counters of a page.
     "Performance.enable" EnablePerformance {} -> Done;
-    /// Returns the performance counters. Answered even while a script of the page runs.
+    /// Returns the performance counters. Answered even while a script of the page is running.
     "Performance.getMetrics" GetMetrics {} -> Metrics;
 
     /// Makes the page believe that it has the focus.
@@ -302,7 +302,7 @@ values! {
     LifecycleEvent { frame_id: String, loader_id: String, name: String }
     /// `Page.javascriptDialogOpening`.
     DialogOpening { message: String, r#type: String, default_prompt: Option<String> }
-    /// `Page.fileChooserOpened`. Without a node, the chooser was not opened by a file input.
+    /// `Page.fileChooserOpened`. If there is no node, the chooser was not opened by a file input.
     FileChooserOpened { frame_id: String, backend_node_id: Option<i64> }
     /// `Runtime.executionContextCreated`.
     ContextCreated { context: ExecutionContext }

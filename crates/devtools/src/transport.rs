@@ -3,9 +3,9 @@
 use std::future::Future;
 use std::io;
 
-/// Reads the frames of a browser.
+/// Reads the frames that a browser sends.
 pub trait FrameReader: Send + 'static {
-    /// Returns the next frame, or `None` when the browser closed the connection. The caller may
+    /// Returns the next frame, or `None` when the browser has closed the connection. The caller may
     /// change the bytes, which are not used again.
     ///
     /// # Errors
@@ -16,7 +16,7 @@ pub trait FrameReader: Send + 'static {
 
 /// Writes frames to a browser.
 pub trait FrameWriter: Send + 'static {
-    /// Writes frames in this order.
+    /// Writes the frames in the given order.
     ///
     /// # Errors
     /// Returns an error when writing fails, as when the browser has closed the connection.
