@@ -71,8 +71,8 @@ fn setup(call: &Call) -> Result<Setup> {
     })
 }
 
-/// Runs blocking work on another thread, so that signals are still handled. Returns the error of
-/// work that could not be planned.
+/// Runs blocking work on another thread, so that signals are still handled. If `work` is an error,
+/// returns that error.
 async fn blocking<T: Send + 'static>(work: Result<impl FnOnce() -> Result<T> + Send + 'static>) -> Result<T> {
     let done = tokio::task::spawn_blocking(work?).await;
     done.unwrap_or_else(|e| Err(Error::internal(format!("the background task failed: {e}"))))

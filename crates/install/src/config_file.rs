@@ -1,4 +1,4 @@
-//! A configuration file, replaced only if no other program changes it.
+//! A configuration file that is replaced only if no other program changed it in the meantime.
 
 use crate::disk::{self, Disk, PRIVATE};
 use crate::error::TargetError;
@@ -15,7 +15,7 @@ pub(crate) struct ConfigFile {
     /// The content; `None` if there is no file.
     content: Option<String>,
     mode: u32,
-    /// The user and the group of an existing file.
+    /// The user and the group that own an existing file.
     owner: Option<(u32, u32)>,
 }
 

@@ -83,7 +83,7 @@ fn removals<'v>(
 }
 
 impl Decision {
-    /// Returns the status of the target once the decision is carried out.
+    /// Returns the status of the target once the decision has been carried out.
     pub(crate) fn status(&self) -> Status {
         match self {
             Self::Keep(status, ..) => *status,
@@ -93,8 +93,8 @@ impl Decision {
         }
     }
 
-    /// Returns the shape of the entry that is kept, written or removed first, if it has a known
-    /// shape.
+    /// Returns the shape of the entry that is kept or written, or of the first one that is removed,
+    /// if that shape is known.
     pub(crate) fn shape(&self) -> Option<&'static str> {
         match self {
             Self::Keep(_, shape, _) => *shape,

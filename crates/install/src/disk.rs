@@ -1,4 +1,4 @@
-//! The file operations of an installation, behind a trait so that tests can interrupt each.
+//! The file operations of an installation, behind a trait so that tests can interrupt each of them.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions, Permissions};
@@ -13,11 +13,11 @@ pub(crate) const PRIVATE: u32 = 0o600;
 pub(crate) trait Disk: fmt::Debug {
     /// Reads a file; `None` if it does not exist.
     fn read(&self, path: &Path) -> io::Result<Option<Vec<u8>>>;
-    /// Creates a file with these permissions. Replaces one that an interrupted run left behind.
+    /// Creates a file with these permissions. Replaces a file that an interrupted run left behind.
     fn create(&self, path: &Path, bytes: &[u8], mode: u32) -> io::Result<()>;
     /// Renames a file within its folder.
     fn rename(&self, from: &Path, to: &Path) -> io::Result<()>;
-    /// Appends to a private file, which it creates if it is missing.
+    /// Appends to a private file, which is created if it is missing.
     fn append(&self, path: &Path, bytes: &[u8]) -> io::Result<()>;
     /// Removes a file or a link.
     fn remove(&self, path: &Path) -> io::Result<()>;
@@ -82,7 +82,7 @@ pub(crate) fn missing_is_fine(result: io::Result<()>) -> io::Result<()> {
     }
 }
 
-/// Creates a folder and its parents with these permissions, as far as they are missing.
+/// Creates a folder and its parents with these permissions, unless they exist.
 pub(crate) fn make_folder(path: &Path, mode: u32) -> io::Result<()> {
     DirBuilder::new().recursive(true).mode(mode).create(path)
 }

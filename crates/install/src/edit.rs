@@ -26,7 +26,7 @@ pub(crate) enum EditError {
     /// A parent of the entry is not a table.
     #[error("`{0}` is not a table of named values")]
     NotATable(String),
-    /// A key on the way to the entry occurs more than once.
+    /// A key on the path to the entry occurs more than once.
     #[error("`{0}` occurs more than once")]
     Duplicate(String),
     /// The entry, or its parent, is written in a form that is never produced by an installation.

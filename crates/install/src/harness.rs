@@ -50,8 +50,8 @@ pub(crate) struct Config {
     /// The possible positions of our entry. The first one whose condition holds is written; all are
     /// recognized.
     pub(crate) slots: &'static [Slot],
-    /// Whether the harness itself writes the file while it runs, so that the harness's own command
-    /// makes the change if its program is found.
+    /// Whether the harness itself writes the file while it is running, so that the harness's own
+    /// command makes the change if its program is found.
     pub(crate) managed: bool,
 }
 
@@ -162,8 +162,8 @@ pub(crate) const HARNESSES: &[Harness] = &[CLAUDE_CODE, CODEX, GEMINI, OPENCODE,
 pub const PLACE_VARIABLES: &[&str] =
     &["CLAUDE_CONFIG_DIR", "CODEX_HOME", "GEMINI_CLI_HOME", "XDG_CONFIG_HOME"];
 
-/// Returns whether a configuration of OpenCode has servers in the form of version 2. In version 1,
-/// a server may be named `servers`, in which case it has a type.
+/// Returns whether a configuration of OpenCode lists servers in the form of version 2. In version
+/// 1, a server may be named `servers`, in which case it has a type.
 fn has_native_servers(root: &Value) -> bool {
     lookup(root, &["mcp", "servers"])
         .and_then(Value::as_object)

@@ -24,7 +24,7 @@ const OUTPUT_LIMIT: Duration = Duration::from_secs(1);
 /// The maximum number of bytes of a failed command's error output in our message.
 const MOST_OUTPUT: u64 = 4096;
 
-/// Adds or removes the user's entry by means of the harness's command.
+/// Adds or removes the user's entry with the harness's own command.
 pub(crate) fn carry_out(
     setup: &Setup,
     program: &Path,
@@ -109,7 +109,7 @@ fn read_errors(child: &mut Child) -> mpsc::Receiver<String> {
     printed
 }
 
-/// Waits for the end of a command; `None` if it was killed at the time limit.
+/// Waits for a command to end; `None` if it was killed at the time limit.
 fn wait(child: &mut Child) -> std::io::Result<Option<ExitStatus>> {
     let began = Instant::now();
     while began.elapsed() < LIMIT {

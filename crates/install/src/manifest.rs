@@ -92,7 +92,7 @@ impl Manifest {
         disk::replace(disk, path, &bytes, PRIVATE)
     }
 
-    /// Drops the records of a target. Returns whether there was one.
+    /// Drops the records of a target. Returns whether there were any.
     pub(crate) fn drop(&mut self, harness: &str, target: TargetKind) -> bool {
         let count = self.0.len();
         self.0.retain(|record| record.harness != harness || record.target != target);

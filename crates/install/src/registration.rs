@@ -1,4 +1,4 @@
-//! The entry of the MCP server in the configuration of a harness.
+//! The entry for the MCP server in the configuration of a harness.
 
 use crate::audit::{Action, AuditEvent, digest, now};
 use crate::config_file::ConfigFile;
@@ -16,7 +16,8 @@ use std::path::Path;
 /// The maximum number of attempts at a change while another program keeps changing the file.
 const ATTEMPTS: usize = 3;
 
-/// Carries out an intent on the configuration of one harness. `None` for a harness without one.
+/// Carries out an intent on the configuration of one harness. Returns `None` if the harness has no
+/// configuration.
 pub(crate) fn apply(run: &mut Run<'_>, harness: &Harness, intent: Intent<'_>) -> Option<Outcome> {
     let config = harness.config.as_ref()?;
     let path = run.setup.config_path(config);
@@ -26,7 +27,7 @@ pub(crate) fn apply(run: &mut Run<'_>, harness: &Harness, intent: Intent<'_>) ->
     Some(outcome)
 }
 
-/// Installs the entry of this program.
+/// Installs the entry for this program.
 pub(crate) fn install(run: &mut Run<'_>, harness: &Harness) -> Option<Outcome> {
     let (command, state_dir) = (run.setup.command(), run.setup.other_state_dir());
     let server = Server { command: &command, state_dir: state_dir.as_deref() };
@@ -114,8 +115,8 @@ fn change(
     Err(TargetError::Changed(ATTEMPTS))
 }
 
-/// Records our entry in `root`, the current or the planned content of a configuration, unless it is
-/// already recorded. Does nothing in a dry run.
+/// Records in the manifest the entry of ours that `root` contains, unless it is already recorded.
+/// `root` is the current or the planned content of a configuration. Does nothing in a dry run.
 fn remember(
     run: &mut Run<'_>,
     harness: &Harness,

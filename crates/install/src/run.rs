@@ -21,13 +21,13 @@ pub(crate) struct Run<'a> {
     pub(crate) manifest: Manifest,
     /// Whether to report what would happen without changing anything.
     pub(crate) dry: bool,
-    /// Held for as long as the run lasts.
+    /// The lock, held for as long as the run lasts; `None` in a dry run.
     _lock: Option<File>,
 }
 
 impl<'a> Run<'a> {
-    /// Begins a run that changes files, after other runs have ended, or with `dry` one that changes
-    /// nothing.
+    /// Waits until other runs have ended, then begins a run that changes files. With `dry`, begins
+    /// a run that changes nothing, without waiting.
     ///
     /// # Errors
     /// Returns `IO` or `STORAGE_FULL` if the folder or the manifest of the installation cannot be

@@ -25,7 +25,7 @@ pub struct Setup {
     pub state_dir: PathBuf,
     /// The running program.
     pub program: PathBuf,
-    /// `PATH` and [`PLACE_VARIABLES`](crate::PLACE_VARIABLES), as far as they are set.
+    /// `PATH` and [`PLACE_VARIABLES`](crate::PLACE_VARIABLES), if they are set.
     pub variables: BTreeMap<String, OsString>,
     /// Variables with secrets, which are not passed to started programs.
     pub private: Vec<OsString>,

@@ -20,7 +20,7 @@ impl Server<'_> {
     }
 }
 
-/// A named form of entries. Builds the entry of a server; an entry that equals a built one was
+/// A named form of entries. Builds the entry for a server; an entry that equals a built one was
 /// written by an installation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
@@ -96,7 +96,7 @@ pub(crate) struct Recognised<'a> {
 }
 
 /// Recognizes an entry that equals the one that a shape builds for a known server. The order of
-/// members is irrelevant; any other difference makes the entry hand-edited.
+/// members is irrelevant; an entry with any other difference counts as edited by hand.
 pub(crate) fn recognise<'a>(
     entry: &Value,
     current: &[Shape],

@@ -27,7 +27,7 @@ enum Found {
     Nothing,
     /// A link to the skill in the state directory.
     Link,
-    /// An unedited copy, and whether it is of this version; or an empty folder.
+    /// An unedited copy, or an empty folder. `current` is true for a copy of this version.
     Copy {
         current: bool,
     },
@@ -40,7 +40,8 @@ enum Found {
 /// How to install a skill.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SkillOptions {
-    /// A link or a copy. By default, the existing mode, or a link.
+    /// A link or a copy. By default, the mode of the existing installation, or a link if there is
+    /// none.
     pub(crate) mode: Option<SkillMode>,
     /// Whether to replace an edited skill, or a link to something else.
     pub(crate) replace: bool,
@@ -56,7 +57,7 @@ pub(crate) fn install(run: &mut Run<'_>, harness: &Harness, options: SkillOption
     outcome
 }
 
-/// Removes an unedited skill. `harness` is the one that the audit names.
+/// Removes an unedited skill. `harness` is the harness that the audit names.
 pub(crate) fn remove(run: &Run<'_>, harness: &'static str, path: &Path) -> Outcome {
     let outcome = take_away(run, harness, path)
         .map(|(status, message)| Outcome::new(harness, TargetKind::Skill, path, status, message))
@@ -106,7 +107,7 @@ fn write(
     let replaceable = match found {
         Found::Edited if !options.replace => return Ok((Status::UpdateAvailable, EDITED)),
         Found::Foreign if !options.replace || !path.is_symlink() => return Ok((Status::Preserved, FOREIGN)),
-        // The other files of the folder stay.
+        // The other files in the folder stay.
         Found::Edited => SkillMode::Copy,
         _ => mode,
     };

@@ -24,7 +24,7 @@ pub(crate) struct CleanupState {
     pub(crate) updated_at: Timestamp,
 }
 
-/// Milliseconds until a cleanup that failed is tried again.
+/// Milliseconds until a failed cleanup is tried again.
 const RETRY: u64 = 10 * 60 * 1000;
 
 impl CleanupState {

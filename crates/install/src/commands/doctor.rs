@@ -20,8 +20,8 @@ use stickpin_kernel::{Effect, Response, Result, Show, Spec, Text};
 
 /// Check the MCP registration and the skill of every harness that is installed here.
 ///
-/// Changes nothing. Exits 1 when what `install` wrote is gone, outdated or cannot be read, or when
-/// a skill was edited.
+/// Changes nothing. Exits with 1 if anything that `install` wrote is missing, outdated or
+/// unreadable, or if a skill was edited.
 #[derive(Debug, Clone, Default, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {}

@@ -44,7 +44,7 @@ struct Arguments {
     /// Copy the skill instead of linking to it.
     #[serde(default)]
     copy: bool,
-    /// Link to the skill, even where it was copied before.
+    /// Link to the skill, even if it was copied before.
     #[serde(default)]
     link: bool,
     /// Replace a skill that was edited.
@@ -91,7 +91,7 @@ impl ClientCommand for Install {
 /// What to install.
 #[derive(Debug, Clone)]
 pub(crate) struct InstallOptions {
-    /// The ids of harnesses; all that are installed if empty.
+    /// The ids of the harnesses. If the list is empty, all that are installed.
     pub(crate) harnesses: Vec<&'static str>,
     pub(crate) mcp: bool,
     /// How to install the skill, if at all.

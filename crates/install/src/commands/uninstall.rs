@@ -171,7 +171,7 @@ fn remove_skill(run: &mut Run<'_>, harness: &'static str, path: &Path) -> Outcom
     outcome
 }
 
-/// Removes the shared skill with its last reader; keeps it for others.
+/// Removes the shared skill if only this harness reads it.
 fn leave_shared(run: &mut Run<'_>, harness: &Harness) -> Outcome {
     let path = run.setup.place(&harness.skill);
     let shown = path.display().to_string();

@@ -7,7 +7,7 @@ use jsonc_parser::tokens::{Token, TokenAndRange};
 use jsonc_parser::{CollectOptions, CommentCollectionStrategy, ParseOptions, parse_to_ast};
 use serde_json::{Map, Value};
 
-/// The indentation of a file that has none.
+/// The indentation used for a file that has none.
 const UNIT: &str = "  ";
 
 pub(super) fn read(text: &str) -> Result<Value, EditError> {
@@ -106,8 +106,8 @@ impl<'a> Document<'a> {
             let inside = &self.text[open..close];
             let outer = indentation(self.text, parent.start());
             let inner = format!("{outer}{}", self.unit);
-            // White space alone would not be restored, so the entry is inserted before it, without
-            // white space.
+            // If the object contains only white space, a removal could not restore it. The entry is
+            // then inserted before the white space and adds none.
             if !self.lines || (!inside.is_empty() && inside.trim().is_empty()) {
                 return vec![(open..open, format!("{name}: {value}"))];
             }
