@@ -29,7 +29,7 @@ pub(crate) struct ActionTarget {
     pub(crate) handle: Option<Handle>,
     /// The point to act at, in viewport pixels.
     pub(crate) point: (f64, f64),
-    /// Whether the input is sent although another element is there (`--force`).
+    /// Whether the input is sent even if another element is there (`--force`).
     pub(crate) forced: bool,
     /// The target before the action.
     pub(crate) before: Option<TargetState>,
@@ -101,8 +101,8 @@ impl TargetState {
         }
     }
 
-    /// Returns whether the element is on; `None` if it has no such state. False also for a mixed
-    /// element, which [`Self::is_mixed`] tells apart.
+    /// Returns whether the element is on; `None` if it has no such state. Also false for a mixed
+    /// element, which [`Self::is_mixed`] identifies.
     pub(crate) fn checked(&self) -> Option<bool> {
         let on = self.states.intersects(States::CHECKED | States::PRESSED);
         self.checkable.then(|| on && !self.states.contains(States::MIXED))

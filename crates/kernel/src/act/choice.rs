@@ -38,7 +38,7 @@ struct OptionMatch {
 /// The list to select from.
 struct SelectionList {
     /// The target that finds the list again: its ref, if it has one. The popup of a list may have
-    /// the same name.
+    /// the same name as the list.
     target: Target,
     ready: ActionTarget,
     /// Whether the list was pressed, or text was filled into it, to show its options.
@@ -61,9 +61,9 @@ enum SelectionState {
 ///
 /// # Errors
 /// Returns the errors of resolving and of the guards. Also returns `INVALID_ARGS` when the target
-/// is no list or does not accept so many options, `ELEMENT_NOT_FOUND` with the available options,
-/// `AMBIGUOUS_MATCH` when several options match, and `FILL_MISMATCH` when the list shows another
-/// choice afterwards.
+/// is not a list or does not accept that many options, `ELEMENT_NOT_FOUND` with the available
+/// options, `AMBIGUOUS_MATCH` when several options match, and `FILL_MISMATCH` when the list shows
+/// another choice afterwards.
 pub(crate) async fn choose(
     cx: &mut Cx,
     target: &Target,
@@ -83,7 +83,7 @@ pub(crate) async fn choose(
     let named: Vec<String> = options.iter().map(|o| quote(o)).collect();
     let mut acted = ActionOutput::new("selected", format!("{} in {}", named.join(", "), ready.description));
     if performed.handled {
-        // A multi-select list reports an empty value when no option is selected or it shows no
+        // A multi-select list reports an empty value if no option is selected or the list shows no
         // value.
         acted.value = performed.value.filter(|value| !value.is_empty());
         return Ok((ready, acted));
@@ -264,7 +264,7 @@ async fn comes_to_show(
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` with the available options, `AMBIGUOUS_MATCH` when several options
-/// match, `INVALID_ARGS` when the target is no list, and the errors of opening the list.
+/// match, `INVALID_ARGS` when the target is not a list, and the errors of opening the list.
 async fn find_option(
     cx: &mut Cx,
     list: &mut SelectionList,

@@ -77,8 +77,8 @@ pub(crate) fn check_context(
 /// Captures after the device stopped an input because guarded content changed, and reports the
 /// change.
 ///
-/// Returns `Ok` for another attempt when no relevant content changed and nothing was sent, at most
-/// [`MAX_RELOCATIONS`] times (`lost`).
+/// Returns `Ok` to allow another attempt if no relevant content changed and nothing was sent, at
+/// most [`MAX_RELOCATIONS`] times, counted in `lost`.
 ///
 /// # Errors
 /// Returns `CONTEXT_CHANGED` with the changes, `e`, or errors from the device.
@@ -119,7 +119,7 @@ pub(crate) fn guarded_nodes(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<Ve
     Ok(guarded)
 }
 
-/// Records what an action of this client turned `before` into, for the receipt of the command.
+/// Records what an action by this client turned `before` into, for the receipt of the command.
 pub(crate) fn record_effects(
     cx: &mut Cx,
     before: &Tree,

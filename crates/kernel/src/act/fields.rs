@@ -163,7 +163,7 @@ pub(crate) async fn set_checked(
     Ok((ready, acted))
 }
 
-/// Waits until a control shows the requested state. Does not wait for one that disappeared.
+/// Waits until a control shows the requested state. Does not wait for a control that disappeared.
 async fn comes_to_follow(
     cx: &mut Cx,
     target: &Target,

@@ -65,7 +65,8 @@ pub(crate) fn pin_selector_to_ref(cx: &mut Cx, target: &Target, found: &Resolved
     let Some(held) = held.map(|r| RefTarget::from(stickpin_refs::RefToken::plain(r))) else {
         return Ok(target.clone());
     };
-    // This command found the element just now: its own effects on it are no reason to warn.
+    // This command found the element just now: the command's own effects on it are no reason to
+    // warn.
     cx.envelope.pinned_selectors.push(held.without_pin());
     if !cx.envelope.judged_refs.contains(&held.without_pin()) {
         cx.envelope.judged_refs.push(held.without_pin());

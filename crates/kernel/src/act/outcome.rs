@@ -128,7 +128,7 @@ async fn settle_and_observe(
     // An action may close its own tab.
     navigation::warn_ended_tabs(cx);
     if cx.device()?.dialog().is_some() {
-        // The app answers nothing until the dialog is answered; the response names the dialog.
+        // The app does not respond until the dialog is answered; the response names the dialog.
         return Ok(acted);
     }
     let cancel = cx.cancel.clone();
@@ -180,8 +180,8 @@ async fn settle_and_observe(
     Ok(acted)
 }
 
-/// Records which of the facts that this client was shown were replaced by an action, for the
-/// receipt. Returns whether there are any.
+/// Records, for the receipt, which of the facts that this client was shown were replaced by an
+/// action. Returns whether there are any.
 ///
 /// `seen` is the app after the action, if it was already read. For a partial device, it contains
 /// only the target and the window titles.

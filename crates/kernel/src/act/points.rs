@@ -1,7 +1,7 @@
 //! Points: the screenshots that clients were given, and what their pixels mean.
 //!
-//! A point has no identity. The session remembers what a client saw at it, and checks it like a ref
-//! before any input is sent there.
+//! A point has no identity. The session remembers what a client saw at a point, and checks the
+//! point like a ref before any input is sent there.
 
 use crate::act;
 use crate::act::action_target::{ActionTarget, Actionability, TargetState};
@@ -21,10 +21,10 @@ const MAX_MARKS: usize = 2_000;
 const MAX_HIT_TESTS: usize = 200;
 
 /// The maximum share of a control's box that an element on top may cover and still count as part of
-/// its appearance.
+/// the control's appearance.
 const MAX_ADORNMENT: f64 = 0.25;
 
-/// What a press acts on: an element, or its meaning in words where elements have no identity.
+/// What a press acts on: an element, or its meaning in words if elements have no identity.
 #[derive(Debug, PartialEq)]
 enum PressReceiver {
     Element(Option<Handle>),
@@ -84,14 +84,14 @@ pub(crate) async fn screenshot_marks(
     Ok(seen.into_iter().map(mark).collect())
 }
 
-/// Resolves a point of this client for an action: a pixel of its last screenshot, or else of the
-/// viewport. Judges the element there, and for pointer input judges it again after the pointer has
-/// arrived.
+/// Resolves a point that this client named for an action: a pixel of its last screenshot, or else
+/// of the viewport. Judges the element there, and for pointer input judges it again after the
+/// pointer has arrived.
 ///
 /// # Errors
-/// Returns `STALE_REF` when the screenshot shows another element there or the pointer's arrival
-/// brought one, `ELEMENT_DISABLED`, `ELEMENT_NOT_FOUND` when the element vanished, and errors from
-/// the device.
+/// Returns `STALE_REF` when the screenshot shows another element there or the pointer's arrival put
+/// another one there, `ELEMENT_DISABLED`, `ELEMENT_NOT_FOUND` when the element vanished, and errors
+/// from the device.
 pub(crate) async fn resolve_point(
     cx: &mut Cx,
     x: f64,
@@ -184,7 +184,8 @@ async fn read_point(
     let mut point = now_at(cx, picture.as_ref(), pictured).await?;
     let mut hit = cx.device()?.element_at(point.0, point.1).await?;
     if let (None, Some((_, mark))) = (hit, &shown) {
-        // The screenshot shows more than the viewport: its element is brought into view.
+        // The screenshot shows more than the viewport: the element that it shows here is brought
+        // into view.
         let aim = cx.device()?.aim(mark.handle, AimOptions::default()).await;
         if let Err(e) = aim
             && e.code != ErrorCode::ElementNotFound
@@ -302,8 +303,8 @@ async fn adorns(
 }
 
 /// Returns whether a screenshot accounts for an element at a point outside all remembered boxes.
-/// True if the screenshot says nothing about the point, and for an element that extends beyond its
-/// box and has not moved.
+/// Returns true if the screenshot has no information about the point, or if the element extends
+/// beyond its box and has not moved.
 async fn shows(
     cx: &mut Cx,
     picture: &ClientScreenshot,
@@ -340,8 +341,8 @@ fn moved_error(id: u32, x: f64, y: f64, was: &str, now: &str) -> Error {
         .details(serde_json::json!({ "reason": "changed", "picture": format!("p{id}"), "was": was }))
 }
 
-/// Returns the node that a person would name: the nearest one outwards that is actionable or has a
-/// name.
+/// Returns the node that a person would name: the node itself or its nearest ancestor that is
+/// actionable or has a name.
 fn nearest_named(node: NodeRef<'_>) -> NodeRef<'_> {
     std::iter::once(node)
         .chain(node.ancestors())

@@ -1,4 +1,4 @@
-//! Commands that act on one element: what all of them have in common.
+//! What the commands that act on one element have in common.
 
 use crate::act::action_target::ActionTarget;
 use crate::act::outcome::{ActionOutput, finish_action};
@@ -23,7 +23,7 @@ pub(crate) trait TargetedAction:
         Duration::ZERO
     }
 
-    /// Sends the input, and returns its target with what was done to it.
+    /// Sends the input, and returns its target and the output of the action.
     fn act(
         self,
         cx: &mut Cx,

@@ -22,7 +22,7 @@ pub fn write_within(roots: Option<&[PathBuf]>, path: &Path, bytes: &[u8]) -> Res
     write_from(roots, path, |file| file.write_all(bytes))
 }
 
-/// Replaces a file like [`write_within`], with what `fill` writes.
+/// Replaces a file like [`write_within`], with the data that `fill` writes.
 ///
 /// With `roots`, writes only inside one of these folders: links are resolved once, and a link that
 /// later replaces a folder on the path is not followed.
@@ -47,12 +47,12 @@ pub(crate) fn write_from(
     };
     let within = real.strip_prefix(&root).unwrap_or(&real);
     write_beneath(&root, within, fill).map_err(|e| match e {
-        // A link or a file took the place of a folder after links were resolved.
+        // A link or a file took the place of a folder after the links were resolved.
         Errno::LOOP | Errno::NOTDIR => Error::policy_denied(format!(
-            "a folder of `{}` was replaced while the file was being written",
+            "a folder in the path `{}` was replaced while the file was being written",
             path.display()
         ))
-        .hint("check whether a link or a file replaced a folder in its path, then repeat the command"),
+        .hint("check whether a folder in the file's path was replaced by a link or a file, then repeat the command"),
         e => io_error("write", path, &e.into()),
     })
 }
@@ -91,7 +91,7 @@ fn write_beneath(
         tracing::warn!("{}: {left}", fresh.display());
     }
     replaced?;
-    // The name is on disk only when its folder is synced.
+    // The name is on disk only after its folder has been synced.
     fs_at::fsync(&dir)
 }
 
@@ -125,7 +125,7 @@ fn replace(fresh: &Path, path: &Path, fill: impl FnOnce(&mut File) -> io::Result
         fill(&mut file)?;
         file.sync_all()?;
         fs::rename(fresh, path)?;
-        // The name is on disk only when its folder is synced.
+        // The name is on disk only after its folder has been synced.
         folder.map_or(Ok(()), |folder| File::open(folder)?.sync_all())
     };
     replaced().map_err(|e| {

@@ -112,7 +112,8 @@ impl Caller {
     pub fn resolve_opened(&self, what: &str) -> Result<Option<ResolvedPath>> {
         if ["./", "../", "~"].iter().any(|start| what.starts_with(start)) {
             let path = self.resolve_path(what)?;
-            // Whatever else prevents the check also prevents the opening, which reports it.
+            // Any other problem with the check also prevents the file from being opened, and is
+            // reported then.
             return match path.try_exists() {
                 Ok(false) => Err(Error::device_not_found(path.not_found_message())),
                 _ => Ok(Some(path)),

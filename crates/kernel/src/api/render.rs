@@ -142,7 +142,7 @@ impl Text {
     }
 }
 
-/// Returns the JSON name of an enum value, so that each has one spelling.
+/// Returns the JSON name of an enum value, so that each value has only one spelling.
 pub(crate) fn json_name(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,

@@ -42,8 +42,8 @@ pub struct Request {
     /// not record such steps.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replayed: bool,
-    /// A random id that the client generates. A daemon runs a request once: it answers the
-    /// repetition of a recent id with the stored response.
+    /// A random id that the client generates. A daemon runs a request only once: if a recent id is
+    /// repeated, it returns the stored response.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
     /// The turn that the caller believes it holds. An action in another turn is refused with
@@ -140,7 +140,7 @@ pub struct Render {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<u16>,
     /// A word that the app cannot know, for fences around the app's own lines. Set for readers that
-    /// receive them mixed with ours. Different for each request.
+    /// receive the app's lines mixed with ours. Different for each request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fence: Option<String>,
     /// Whether the text of a feed ends with how the read ended and where reading continues. Set for
@@ -248,8 +248,8 @@ pub struct Response {
     pub exit: u8,
 }
 
-/// Whether the caller holds the turn of a session after a command. Says nothing about turns that
-/// actions take by themselves.
+/// Whether the caller holds the turn of a session after a command. Does not cover turns that
+/// actions take automatically.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HeldTurn {
@@ -287,8 +287,8 @@ impl Response {
         })
     }
 
-    /// Returns the errors of the app since the action. The text omits them, because a command line
-    /// writes them to another stream.
+    /// Returns the errors that the app has reported since the action. The text omits them, because
+    /// a command line writes them to another stream.
     pub fn app_errors(&self) -> impl Iterator<Item = &str> {
         self.receipt_errors.iter().filter_map(|&at| self.receipt.get(at)).map(String::as_str)
     }

@@ -33,12 +33,12 @@ pub struct Field {
     pub is_path: bool,
     /// Whether the path is written instead of read.
     pub is_output_path: bool,
-    /// Whether the value is opened: an address, or a path of the caller as decided by
-    /// [`Caller::resolve_opened`](crate::Caller::resolve_opened).
+    /// Whether the value is opened: an address or a path of the caller.
+    /// [`Caller::resolve_opened`](crate::Caller::resolve_opened) decides which.
     pub is_openable: bool,
     /// Whether the value is the name of a secret.
     pub is_secret_name: bool,
-    /// Whether the argument only concerns this call, so that a recording omits it.
+    /// Whether the argument concerns only this call, so that a recording omits it.
     pub unrecorded: bool,
     /// The targets inside the value or its items, if any.
     pub nested_targets: Option<NestedTargets>,
@@ -76,7 +76,7 @@ pub enum Kind {
     Choice(Vec<(String, String)>),
     /// A list of one kind.
     List(Box<Kind>),
-    /// A value with fields or of several shapes: JSON only.
+    /// A value with fields or with several possible shapes, which can only be given as JSON.
     Any,
 }
 

@@ -35,7 +35,7 @@ pub struct Spec {
     /// excluded.
     pub recorded: bool,
     /// Whether the session log records the command. A command that is not logged leaves no trace
-    /// for other callers either: notices of the app stay for the next command.
+    /// for other callers either: notices from the app stay for the next command.
     pub logged: bool,
     /// Whether the command is an assertion: a recording keeps an assertion that held, although it
     /// only reads.
@@ -129,7 +129,7 @@ pub enum Scope {
 pub enum Lane {
     /// Runs after earlier commands.
     InTurn,
-    /// Runs before all queued commands, once the running one ends or pauses.
+    /// Runs before all queued commands, as soon as the running one ends or pauses.
     Ahead,
     /// Runs immediately, because the command does not need the device.
     Beside,

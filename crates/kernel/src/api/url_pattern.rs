@@ -1,6 +1,6 @@
 //! Patterns of URLs for `wait url` and `wait request`, and of file names for `wait download`.
 
-/// A URL pattern: a substring, or with `*` a glob.
+/// A URL pattern: a substring, or a glob if it contains `*`.
 ///
 /// Without `*`, the URL must contain the text. `*` stands for any characters. A pattern with `*`
 /// must match the whole URL or, if the pattern begins with `/`, the URL from its path on.

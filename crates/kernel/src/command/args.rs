@@ -10,12 +10,12 @@ use std::time::Duration;
 /// The default timeout of a wait for a quiet app.
 pub(crate) const DEFAULT_SETTLE_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// The value of `--flag[=VALUE]`: given without a value (`true`), absent (`false`), or with a
+/// The value of `--flag[=VALUE]`: given without a value (`true`), absent (`false`), or given with a
 /// value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(untagged, expecting = "expected true, false or a value")]
 pub enum OptionalValue<T> {
-    /// Whether the flag was given, without a value.
+    /// True if the flag was given without a value, false if it is absent.
     Plain(bool),
     /// The flag was given with a value.
     Value(T),
@@ -29,7 +29,7 @@ impl OptionalValue<u64> {
 }
 
 impl<T> OptionalValue<T> {
-    /// Returns `None` when the flag is absent, and otherwise its value, if any.
+    /// Returns `None` if the flag is absent, and otherwise its value, if it has one.
     pub(crate) fn requested(self) -> Option<Option<T>> {
         match self {
             Self::Plain(wanted) => wanted.then_some(None),
@@ -124,8 +124,8 @@ impl ActionOptions {
     /// Returns how long the whole action may take: `deadline` plus the waits that the caller
     /// requested.
     ///
-    /// With a timeout from the caller, the command must respond within these waits plus an
-    /// allowance and `more`, which covers additional work such as typing.
+    /// If the caller set a timeout, the command must respond within these waits plus an allowance
+    /// and `more`, which covers additional work such as typing.
     pub(crate) fn time_limits(self, deadline: Duration, more: Duration) -> TimeLimits {
         let waits = self.timeout + self.settle.unwrap_or_default();
         TimeLimits {

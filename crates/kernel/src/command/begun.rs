@@ -1,4 +1,4 @@
-//! The beginning of a command in the log of its session, while the command runs.
+//! The beginning of a command in the log of its session, while the command is running.
 
 use crate::api::command_definition::CommandDefinition;
 use crate::api::secret::{self, Secret};
@@ -71,7 +71,7 @@ impl CommandDefinition {
         self.summarize_for(input, &CommandRedactor { secrets: Vec::new(), typed })
     }
 
-    /// Summarizes a call without the arguments that have their default value, which say nothing.
+    /// Summarizes a call. Omits arguments that have their default values.
     pub(crate) fn summarize_for(&self, input: &Map<String, Value>, redactor: &dyn Redactor) -> String {
         let is_default = |name: &str, value: &Value| {
             self.fields().iter().any(|field| field.name == name && field.default.as_ref() == Some(value))

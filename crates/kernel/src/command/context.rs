@@ -44,7 +44,7 @@ pub struct Cx {
     pub(crate) expected_turn: Option<u64>,
     /// Cancelled when the command should end.
     pub cancel: CancellationToken,
-    /// The session's name, given or the caller's own.
+    /// The session's name: the one that was given, or that of the caller's own session.
     pub(crate) session_name: String,
     /// The session and the agent that reads, for a command that only reads.
     pub(crate) reader: Option<(Arc<SessionAuthority>, Participant)>,
@@ -208,8 +208,8 @@ impl Cx {
         Ok(&mut *self.open_session()?.device)
     }
 
-    /// Returns the client that receives refs: the caller, as far as it can be distinguished from
-    /// others.
+    /// Returns the client that receives refs, identified by the key of the caller and, if it has
+    /// one, its `client`.
     pub(crate) fn client_id(&self) -> ClientId {
         match &self.caller.client {
             None => ClientId::new(&self.caller.key),
@@ -218,7 +218,7 @@ impl Cx {
     }
 
     /// Returns the other agent that holds the turn now, for a command that only reads. The turn may
-    /// pass on while such a command waits.
+    /// change hands while such a command is waiting.
     pub(crate) fn held_by(&self) -> Option<AgentId> {
         let (session, who) = self.reader.as_ref()?;
         session.held_by_other(who).map(|(owner, _)| owner)

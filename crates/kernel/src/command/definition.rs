@@ -31,7 +31,7 @@ pub struct TimeLimits {
 ///
 /// Two annotations mark access to files: `x-path` a path of the caller (`"written"` if the file is
 /// written), and `x-opens` an address or a file that the app goes to. A field of the type
-/// [`PathArg`](crate::PathArg) has `x-path` by itself.
+/// [`PathArg`](crate::PathArg) implies `x-path`.
 pub trait Command: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// The properties of the command that every front end needs.
     const SPEC: Spec;
@@ -39,8 +39,8 @@ pub trait Command: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'st
     /// The output.
     type Output: Serialize + DeserializeOwned + Show + Send + 'static;
 
-    /// Returns whether the command changes the app, with these arguments. `_commands` are those
-    /// that it may run.
+    /// Returns whether the command changes the app, with these arguments. `_commands` are the
+    /// commands that it may run.
     #[must_use]
     fn effect(_input: &Map<String, Value>, _commands: &CommandTable) -> Effect {
         Self::SPEC.effect

@@ -8,7 +8,7 @@ const MAX_BYTES: usize = 1 << 20;
 
 /// Print the text on the clipboard that the app's own Copy and Paste use.
 ///
-/// A browser without a window has its own clipboard; with a window it uses the desktop's.
+/// A browser without a window has its own clipboard; a browser with a window uses the desktop's.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ClipboardRead {}

@@ -62,7 +62,7 @@ impl TargetedAction for Upload {
     }
 }
 
-/// What an upload needs of a device, for error messages.
+/// What an upload needs from a device, for error messages.
 const NEED: &str = "accept files";
 
 /// A file of the caller.
@@ -123,7 +123,7 @@ async fn upload_to_input(
 }
 
 /// Uploads to a target without a known input: a pressable element may open a file chooser, and any
-/// other may accept a drop.
+/// other element may accept a drop.
 async fn choose_or_drop(
     cx: &mut Cx,
     target: &Target,

@@ -15,7 +15,7 @@ pub(super) const LONGEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// The time that a command may take beyond its wait.
 pub(super) const ALLOWANCE: Duration = Duration::from_secs(15);
 
-/// The exit status of a wait that ended without what it waited for.
+/// The exit status of a wait that ended before the condition that it waited for was met.
 pub(super) const NOT_YET: u8 = 3;
 
 /// The exit status when the turn may be taken from its owner.

@@ -28,22 +28,22 @@ const FOLLOW: Follow = Follow { wait: "wait", timeout: "timeout", after: "after"
 
 /// Show what happened in the session: messages, turns, notes and members. Claims no turn.
 ///
-/// With --wait it exits with 0 after the first events that are for you, 3 when the wait times out,
+/// With `--wait`, exits with 0 after the first events that are for you, 3 when the wait times out,
 /// and 11 when the session is closed. After an event about the turn, always run `turn wait`.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Events {
     /// Start after this record; 0 is the beginning. By default the last events, or the end with
-    /// --wait.
+    /// `--wait`.
     pub after: Option<u64>,
     /// Wait until there is an event.
     pub wait: bool,
-    /// With --wait: milliseconds to wait; by default until there is one, or 25 seconds over MCP.
+    /// With `--wait`: milliseconds to wait; by default until there is one, or 25 seconds over MCP.
     pub timeout: Option<u64>,
-    /// Maximum number of events (default 50, with --wait 500).
+    /// Maximum number of events (default 50, with `--wait` 500).
     pub limit: Option<usize>,
     /// Whose events: `self` (those that concern you), `any`, or a member (those addressed to it).
-    /// By default `any`, or `self` with --wait.
+    /// By default `any`, or `self` with `--wait`.
     #[schemars(extend("x-placeholder" = "WHO"))]
     pub target: Option<String>,
     /// Only events from this agent.
@@ -54,11 +54,11 @@ pub struct Events {
     pub event: Vec<String>,
     /// Also commands and snapshots.
     pub include: Option<Include>,
-    /// Start where your last response with --resume ended.
+    /// Start where your last response with `--resume` ended.
     pub resume: bool,
     /// Events of all sessions that you are a member of. The limit applies to each session.
     pub all_sessions: bool,
-    /// With --all-sessions: start after this record in this session; may be repeated.
+    /// With `--all-sessions`: start after this record in this session; may be repeated.
     #[schemars(extend("x-placeholder" = "NAME=SEQ"))]
     pub cursor: Vec<String>,
 }
@@ -76,35 +76,35 @@ pub enum Include {
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct MsgRecv {
     /// Start after this record; 0 is the beginning. By default the last messages, or the end with
-    /// --wait.
+    /// `--wait`.
     pub after: Option<u64>,
     /// Wait until there is a message.
     pub wait: bool,
-    /// With --wait: milliseconds to wait; by default until there is one, or 25 seconds over MCP.
+    /// With `--wait`: milliseconds to wait; by default until there is one, or 25 seconds over MCP.
     pub timeout: Option<u64>,
-    /// Maximum number of messages (default 50, with --wait 500).
+    /// Maximum number of messages (default 50, with `--wait` 500).
     pub limit: Option<usize>,
     /// Only messages from this agent.
     #[schemars(extend("x-placeholder" = "AGENT"))]
     pub from: Option<String>,
-    /// Start where your last response with --resume ended.
+    /// Start where your last response with `--resume` ended.
     pub resume: bool,
 }
 
 /// Show the log of the session: every command with who ran it, its outcome and how long it took.
 ///
-/// The records of stored trees are omitted unless --after is given.
+/// The records of stored trees are omitted unless `--after` is given.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SessionLog {
     /// Start after this record; 0 is the beginning. By default the last records, or the end with
-    /// --wait.
+    /// `--wait`.
     pub after: Option<u64>,
     /// Wait until there is a record.
     pub wait: bool,
-    /// With --wait: milliseconds to wait; by default until there is one, or 25 seconds over MCP.
+    /// With `--wait`: milliseconds to wait; by default until there is one, or 25 seconds over MCP.
     pub timeout: Option<u64>,
-    /// Maximum number of records (default 50, with --wait 500).
+    /// Maximum number of records (default 50, with `--wait` 500).
     pub limit: Option<usize>,
 }
 
@@ -196,7 +196,8 @@ impl Events {
         let cursors = cursors(&self.cursor)?;
         let listed = coordinator.list(Some(&who), &BTreeSet::new(), false)?.sessions;
         let own = listed.into_iter().filter(|session| session.visibility == Visibility::Own);
-        // A session that was closed since the last answer is read once more to report that.
+        // A session that was closed after the last answer is read one more time, to report that it
+        // is closed.
         let names: BTreeSet<String> = own.map(|own| own.name).chain(cursors.keys().cloned()).collect();
         let mut sessions = Vec::new();
         for name in names {

@@ -68,7 +68,7 @@ pub struct TurnReleaseOutput {
     pub reserved_for: Option<String>,
     /// The number of the log record.
     pub seq: u64,
-    /// The number of members that wait for the turn or listen without claiming it.
+    /// The number of members that are waiting for the turn, or listening without claiming it.
     pub waiters: usize,
 }
 

@@ -1,5 +1,5 @@
-//! `watch frame`: what a person who watches the session sees now. Not in the list of commands: the
-//! host that serves watchers adds it.
+//! `watch frame`: what a watcher of the session sees now. Not in the list of commands: the host
+//! that serves watchers adds it.
 
 mod output;
 mod picture;
@@ -20,13 +20,13 @@ use tokio::time::Instant;
 /// The maximum wait for a change, in milliseconds.
 const MAX_WAIT: u64 = 10_000;
 
-/// The time after which a watcher gets its frame although commands keep running.
+/// The time after which a watcher gets its frame even if commands keep running.
 const MAX_ROOM: Duration = Duration::from_millis(1_500);
 
 /// The maximum number of failed requests in a frame.
 const MAX_FAILED: usize = 20;
 
-/// Show the app as it is now to a person who watches: a picture, boxes with refs, and the outline.
+/// Show a watcher the current state of the app: a picture, boxes with refs, and the outline.
 ///
 /// Issues no refs and stores no tree. Lets every other command go first.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -169,7 +169,7 @@ impl WatchFrame {
 }
 
 /// Waits until no command has used the session for a moment, or until [`MAX_ROOM`] has passed.
-/// Meanwhile the session can read ahead, as it does when nobody watches.
+/// Meanwhile the session can read ahead, as it does when nobody is watching.
 async fn leave_room(cx: &mut Cx) -> Result<()> {
     let end = Instant::now() + MAX_ROOM;
     loop {

@@ -14,7 +14,7 @@ use stickpin_device::{ScreenshotImage, ScreenshotRequest, io_error};
 use stickpin_refs::Ref;
 use stickpin_tree::{Handle, Rect, Tree};
 
-/// The maximum number of attempts to take a screenshot during which nothing moves.
+/// The maximum number of attempts to take a screenshot while nothing moves.
 const MAX_ATTEMPTS: usize = 3;
 
 /// The default maximum length of the longest side, in pixels. Models accept an image of this size

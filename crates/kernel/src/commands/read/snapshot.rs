@@ -51,7 +51,7 @@ pub struct OutlineOutput {
     /// The outline; absent with `--detail digest`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
-    /// The refs of the outline, where the outline itself is absent.
+    /// The refs of the outline, if the outline itself is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refs: Option<Vec<String>>,
     /// The number of nodes with a line.
@@ -134,7 +134,8 @@ impl Snapshot {
         let plan = Outline::plan(&tree, &view, &cues);
         let generation = session.generation();
         let nodes = plan.refs();
-        // Shortened runs of siblings still count as read in full; a depth limit never does.
+        // An outline with shortened runs of siblings still counts as read in full; an outline with
+        // a depth limit never does.
         let in_full = scope.is_none() && self.depth.is_none() && !plan.is_cut();
         let refs = if in_full { capture::issue_in_full(cx, &nodes)? } else { capture::issue(cx, &nodes)? };
         let session = &cx.open_session()?.session;

@@ -8,7 +8,7 @@ use stickpin_session::log::{BlobId, BlobRef};
 /// The maximum size of the text, in bytes.
 const MAX_TEXT: usize = 256 << 10;
 
-/// Show a stored tree to a person who watches.
+/// Show a stored tree to a watcher.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WatchTree {

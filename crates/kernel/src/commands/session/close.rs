@@ -97,7 +97,8 @@ impl Command for Close {
             }
             let loans = match authority::close(cx, &slot.name, self.force).await {
                 Ok(loans) => loans,
-                // The sessions of other callers do not keep those of this one open.
+                // A session of another caller that may not be closed does not keep this caller's
+                // sessions open.
                 Err(e) if self.all => {
                     refused.get_or_insert(e);
                     continue;

@@ -1,4 +1,4 @@
-//! `session gc`, `log migrate`: sessions that are no longer used, and logs of earlier versions.
+//! `session gc`, `log migrate`: sessions that are no longer used, and logs from earlier versions.
 
 use crate::commands::prelude::*;
 use stickpin_coordinator::Dormant;
@@ -17,7 +17,7 @@ pub struct SessionGc {
     pub print: bool,
 }
 
-/// Convert a session's log that was written by an earlier version. Keeps the original segments.
+/// Convert a session log that an earlier version wrote. Keeps the original segments.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct LogMigrate {

@@ -11,8 +11,8 @@ use stickpin_session::agent::{EnvAge, Resolution};
 /// Link an MCP connection to the agent of a shell, with a one-time code.
 ///
 /// Without a code, the command prints one that is valid for two minutes. Pass that code to the same
-/// command over MCP. Needed only where one harness process serves several agents, or hides which
-/// one is calling.
+/// command over MCP. Needed only if one harness process serves several agents, or hides which one
+/// is calling.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct IdentityLink {

@@ -257,7 +257,7 @@ fn start_repair(cx: &mut Cx, file: &Path, text: &str, repair: RepairStarted) -> 
     Ok(())
 }
 
-/// Returns whether the session repairs a script and has recorded steps for it.
+/// Returns whether the session is repairing a script and has recorded steps for it.
 ///
 /// # Errors
 /// Returns errors from reading the log.

@@ -19,7 +19,7 @@ use stickpin_tree::quote;
 ///
 /// Open sessions come first, then those that lost their app and have you as a member;
 /// `session restore` opens them again. An agent sees its own sessions, their children and their
-/// peers; with `--all` also the name, platform and turn of the others.
+/// peers; with `--all`, it also sees the names, platforms and turns of the others.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct SessionList {
@@ -129,7 +129,7 @@ pub struct SessionEntry {
     pub evidence: Option<SessionEvidence>,
 }
 
-/// What is known about the app of a session without asking it.
+/// What is known about the app of a session without querying the app.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Reachability {
@@ -233,7 +233,7 @@ impl Command for SessionShow {
             (Err(e), _) => return Err(e),
         };
         if let Some(Ok((mut meta, _))) = coordinator.map(|coordinator| coordinator.meta(cx.session_name())) {
-            // The fence of a grant is known to its owner alone.
+            // Only the owner of a grant may know the fence of that grant.
             meta.turn.lease_id = None;
             entry.meta = Some(Box::new(meta));
         }
@@ -343,7 +343,7 @@ impl SessionEntry {
     }
 }
 
-/// Returns the resident memory of a process in bytes, where `/proc` provides it.
+/// Returns the resident memory of a process in bytes, if `/proc` provides it.
 fn resident(pid: u32) -> Option<u64> {
     let status = std::fs::read_to_string(format!("/proc/{pid}/status")).ok()?;
     let kib: u64 = status

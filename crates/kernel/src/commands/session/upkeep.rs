@@ -7,9 +7,9 @@ use stickpin_session::turn::Policy;
 
 /// Show or change the limits of a session and what it must not do.
 ///
-/// Only a person, the owner of its turn or its only driver can change them, and only a person can
-/// remove a denial. Denials outlive lifetimes and apply to child sessions too. Times are in
-/// milliseconds.
+/// Only a person, the owner of the session's turn or its only driver can make changes, and only a
+/// person can remove a denial. Denials outlive lifetimes and apply to child sessions too. Times are
+/// in milliseconds.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionPolicy {
@@ -94,9 +94,9 @@ pub struct LogVerifyOutput {
     pub records: u64,
     /// The number of bytes checked.
     pub bytes: u64,
-    /// The number of bytes after the last record, which are not committed.
+    /// The number of uncommitted bytes after the last record.
     pub torn_bytes: u64,
-    /// The rules that the log breaks, limited in number.
+    /// The rules that the log breaks, up to a maximum number.
     pub findings: Vec<String>,
 }
 
@@ -108,7 +108,7 @@ pub struct LogRepairOutput {
     pub session: String,
     /// The path of the segment.
     pub path: String,
-    /// The number of lost records, each of which a placeholder replaces.
+    /// The number of lost records, each of which was replaced by a placeholder.
     pub lost_records: u64,
     /// The number of bytes that were moved to the quarantine.
     pub dropped_bytes: u64,

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use stickpin_device::{LivePicture, PendingPicture};
 use stickpin_tree::{IdentityGrade, NodeRef, Tree};
 
-/// The maximum number of attempts to take a picture during which nothing moves.
+/// The maximum number of attempts to take a picture while nothing moves.
 const MAX_ROUNDS: usize = 2;
 
 /// A picture with its hash, encoded for viewers.
@@ -41,8 +41,8 @@ impl Shot {
 }
 
 /// Takes a picture, and reads the app before and after it. Returns the later tree with the elements
-/// that neither changed nor moved meanwhile. Tries once more if any did and no command ran.
-/// Returns no picture if the device takes no screenshots.
+/// that neither changed nor moved meanwhile. Tries once more if any element did change or move and
+/// no command ran. Returns no picture if the device takes no screenshots.
 ///
 /// No command waits for the picture: it is taken while the session is free for others.
 pub(super) async fn take(

@@ -27,8 +27,8 @@ impl Open {
     /// Returns the given options as the provider reads them: typed, with resolved paths.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS`, which names the option, and the providers that accept it if this one
-    /// does not, or `POLICY_DENIED` for a path outside the caller's folders.
+    /// Returns `INVALID_ARGS`, which names the option and, if this provider does not accept it, the
+    /// providers that do. Returns `POLICY_DENIED` for a path outside the caller's folders.
     pub(in crate::commands) fn device_options(&self, cx: &Cx) -> Result<Map<String, Value>> {
         let provider = cx.host.provider(&self.what)?;
         let (kind, fields) = (provider.kind(), declared_options(&**provider));
@@ -76,7 +76,8 @@ impl Open {
     }
 }
 
-/// Converts the text of an option to its type. Text that does not fit stays text, for the check.
+/// Converts the text of an option to its type. Text that does not fit the type stays text, so that
+/// the check refuses it.
 fn parse_value(kind: &Kind, text: &str) -> Value {
     let known = match kind {
         Kind::Bool | Kind::Integer | Kind::Number | Kind::Any => serde_json::from_str(text).ok(),
