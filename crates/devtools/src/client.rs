@@ -177,7 +177,7 @@ impl Client {
 }
 
 /// The pending answer to a command. Dropping the reply does not cancel the command.
-#[must_use = "the answer says whether it worked; drop it with a reason"]
+#[must_use = "the answer shows whether the command worked; state a reason to drop it"]
 pub struct Reply<M: Method> {
     id: u64,
     answer: oneshot::Receiver<Answer>,

@@ -11,7 +11,7 @@ use std::time::Duration;
 pub type Done = serde::de::IgnoredAny;
 
 /// The timeout of commands that wait for a server or a promise. Their callers set shorter timeouts;
-/// this one is a safety net.
+/// this timeout is a safety net.
 const PATIENT: Duration = Duration::from_secs(600);
 
 macro_rules! methods {
@@ -242,9 +242,9 @@ values! {
     Size { x: f64, y: f64, width: f64, height: f64 }
     /// The answer to `Runtime.evaluate` and `Runtime.callFunctionOn`.
     Evaluated { result: RemoteObject, exception_details: Option<ExceptionDetails> }
-    /// A JavaScript value of the page.
+    /// A JavaScript value from the page.
     RemoteObject { r#type: String, unserializable_value: Option<String>, value: Option<Box<RawValue>>, object_id: Option<String>, description: Option<String> }
-    /// A JavaScript exception of the page.
+    /// A JavaScript exception from the page.
     ExceptionDetails { text: String, exception: Option<RemoteObject> }
     /// The answer to `DOM.getFrameOwner`.
     FrameOwner { backend_node_id: i64 }

@@ -83,7 +83,7 @@ fn removals<'v>(
 }
 
 impl Decision {
-    /// Returns the status of the target once the decision has been carried out.
+    /// Returns the status of the target after the decision has been carried out.
     pub(crate) fn status(&self) -> Status {
         match self {
             Self::Keep(status, ..) => *status,

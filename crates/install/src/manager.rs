@@ -1,4 +1,4 @@
-//! Harnesses that rewrite their configuration while they run: it is changed by their own command.
+//! Harnesses that rewrite their configuration while they are running. Their own commands change it.
 
 use crate::decide::{Decision, Intent};
 use crate::edit::lookup;

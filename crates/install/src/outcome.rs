@@ -19,7 +19,8 @@ pub(crate) enum Status {
     Preserved,
     /// An edited skill was kept; `--replace` replaces it.
     UpdateAvailable,
-    /// The shared skill was kept: another harness reads it, or it was not installed for this one.
+    /// The shared skill was kept: another harness reads it, or it was not installed for this
+    /// harness.
     Skipped,
     Failed,
 }

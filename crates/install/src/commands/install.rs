@@ -35,10 +35,10 @@ struct Arguments {
     /// Every harness that is installed here.
     #[serde(default)]
     all: bool,
-    /// Install the skill only.
+    /// Install only the skill.
     #[serde(default)]
     skill_only: bool,
-    /// Register the MCP server only.
+    /// Register only the MCP server.
     #[serde(default)]
     mcp_only: bool,
     /// Copy the skill instead of linking to it.
@@ -124,7 +124,7 @@ fn plan(input: Map<String, Value>, call: &Call) -> Result<(Setup, InstallOptions
     Ok((setup(call)?, options))
 }
 
-/// Installs into those of these harnesses that the options select.
+/// Installs into those of `harnesses` that the options select.
 pub(crate) fn install_into(
     disk: &dyn Disk,
     setup: &Setup,
