@@ -181,7 +181,8 @@ pub(crate) async fn relocate_pair(
         (second.handle, second.found) = (Some(here.handle), Some(b));
         return Ok(());
     }
-    let message = format!("the app kept changing while {} and {} were located", a.describe(), b.describe());
+    let message =
+        format!("the app kept changing while {} and {} were being located", a.describe(), b.describe());
     Err(Error::element_not_found(message).hint("run `stickpin wait stable`, then repeat the command"))
 }
 

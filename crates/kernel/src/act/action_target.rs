@@ -37,7 +37,7 @@ pub(crate) struct ActionTarget {
     pub(crate) ticket: Ticket,
     /// The target after the aim, if it was read then. The aim alone may have changed the target.
     pub(crate) after_aim: Option<TargetState>,
-    /// Whether a press on the target has an effect, as far as the device knows.
+    /// Whether a press on the target has an effect, according to the device.
     pub(crate) actionable: bool,
     /// Whether the content is secret.
     pub(crate) protected: bool,

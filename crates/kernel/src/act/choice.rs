@@ -476,7 +476,7 @@ fn options_of(tree: &Tree, list: NodeId, older: Option<&[Handle]>) -> Vec<NodeId
         return inside;
     }
     let controlled: Vec<&str> = list.attr(Attr::Controls).unwrap_or("").split_whitespace().collect();
-    // An id is only valid within its own document.
+    // An id is valid only within its own document.
     let near = tree.nodes().filter(|n| n.document_index() == list.document_index());
     let popups = near.filter(|n| n.attr(Attr::Id).is_some_and(|id| controlled.contains(&id)));
     let found: Vec<NodeId> =

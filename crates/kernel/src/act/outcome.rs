@@ -111,8 +111,8 @@ pub(crate) async fn finish_action(
             }
             None => Err(e),
         },
-        // The dialog opened while the outcome was read. The action is done, and the response names
-        // the dialog.
+        // The dialog opened while the outcome was being read. The action is done, and the response
+        // names the dialog.
         Err(e) if e.code == ErrorCode::DialogOpen => Ok(brief),
         acted => acted,
     }

@@ -93,7 +93,7 @@ impl Caller {
     /// Returns `INVALID_ARGS` for an empty path, `PATH_TILDE_USER` for `~name`, `HOME_UNAVAILABLE`
     /// for `~` without a home directory, and `RELATIVE_PATH_WITHOUT_ROOT` for a relative path
     /// without a working directory. Returns `POLICY_DENIED` for a path that leads out of the
-    /// caller's folders once all links are resolved.
+    /// caller's folders after all links are resolved.
     pub fn resolve_path(&self, written: &str) -> Result<ResolvedPath> {
         let path = self.expand_path(written)?;
         match &self.file_roots {

@@ -99,7 +99,7 @@ pub struct Caller {
     /// started with.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub file_roots: Option<Vec<PathBuf>>,
-    /// Whether commands may only start installed apps and no other programs. True for an MCP client
+    /// Whether commands may start only installed apps and no other programs. True for an MCP client
     /// unless its server was started with `--allow-programs`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub installed_apps_only: bool,
@@ -219,7 +219,7 @@ pub struct Response {
     /// Observations since an action, at most 5 lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receipt: Vec<String>,
-    /// The indexes of receipt lines, from 0, that report errors of the app such as a failed
+    /// The indexes of receipt lines, from 0, that report errors in the app, such as a failed
     /// request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receipt_errors: Vec<usize>,

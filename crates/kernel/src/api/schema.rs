@@ -28,12 +28,12 @@ pub struct Field {
     pub is_free_text: bool,
     /// Whether a command line may read the value from standard input, with `--stdin`.
     pub reads_stdin: bool,
-    /// Whether the value, or each of its items, is a path of the caller; see
+    /// Whether the value, or each of its items, is a path that is resolved for the caller; see
     /// [`PathArg`](crate::PathArg).
     pub is_path: bool,
     /// Whether the path is written instead of read.
     pub is_output_path: bool,
-    /// Whether the value is opened: an address or a path of the caller.
+    /// Whether the value is opened: an address or a path.
     /// [`Caller::resolve_opened`](crate::Caller::resolve_opened) decides which.
     pub is_openable: bool,
     /// Whether the value is the name of a secret.

@@ -28,7 +28,7 @@ pub struct Spec {
     pub despite_dialog: bool,
     /// The deadline.
     pub deadline: Duration,
-    /// Whether the command changes something other than the app: a file of the caller that no
+    /// Whether the command changes something other than the app: one of the caller's files that no
     /// argument names, or the turns, members, records and limits of sessions.
     pub writes: bool,
     /// Whether a recording may include the command. Most commands about the session itself are

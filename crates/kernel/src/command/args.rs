@@ -74,7 +74,7 @@ pub enum Receipt {
     Off,
 }
 
-/// The allowance beyond `--timeout`. Once the target is actionable, it still has to be brought into
+/// The allowance beyond `--timeout`. After the target becomes actionable, it has to be brought into
 /// view, acted on and read again.
 pub(crate) const ACTION_ALLOWANCE: Duration = Duration::from_secs(2);
 

@@ -18,7 +18,7 @@ pub(crate) struct Begun {
 }
 
 impl Begun {
-    /// Returns the sequence number of the record of the command's beginning.
+    /// Returns the sequence number of the record with which the command begins.
     pub(crate) fn seq(&self) -> u64 {
         self.ticket.command().seq()
     }

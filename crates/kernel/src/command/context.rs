@@ -71,7 +71,7 @@ pub struct Cx {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct ReceiptLine {
     pub(crate) text: String,
-    /// Whether the line reports an error of the app: a console error, or a failed request or
+    /// Whether the line reports an error in the app: a console error, or a failed request or
     /// download.
     pub(crate) is_error: bool,
 }
@@ -97,7 +97,7 @@ pub(crate) struct Envelope {
     pub(crate) log_status: Option<LogStatus>,
     /// The turns that this command claimed or gave up.
     pub(crate) turns: Vec<HeldTurn>,
-    /// Refs whose standing was already judged: later changes are effects of this command.
+    /// Refs whose standing has already been judged: later changes are effects of this command.
     pub(crate) judged_refs: Vec<Ref>,
     /// Whether the pointer was moved. An element that it reaches may react.
     pub(crate) pointer_moved: bool,

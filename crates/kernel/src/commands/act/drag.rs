@@ -52,7 +52,7 @@ impl TargetedAction for Drag {
 }
 
 impl Drag {
-    /// Aims at both ends and returns their current state with the drop point.
+    /// Aims at both ends and returns their current states and the drop point.
     async fn aim_at_both_ends(
         &self,
         cx: &mut Cx,

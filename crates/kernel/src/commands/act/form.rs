@@ -85,8 +85,8 @@ impl Command for Form {
     async fn run(self, cx: &mut Cx) -> Result<FormOutput> {
         let opts = self.action_options();
         resolve::note_standings(cx, self.fields.iter().map(|f| &f.target).chain(&self.submit))?;
-        // Fill the checked elements: a selector may match another element once the first field is
-        // filled.
+        // Fill the checked elements: a selector may match another element after the first field has
+        // been filled.
         let mut held = Vec::new();
         for field in &self.fields {
             let (_, ready) = fields::field_kind(cx, &field.target, &field.value, opts).await?;

@@ -12,7 +12,7 @@ acting! {
         /// Ref or selector of the combobox or list.
         #[schemars(extend("x-positional" = 0))]
         target: Target,
-        /// Labels or values; several only where the list allows it.
+        /// Labels or values; several only if the list allows it.
         #[schemars(length(min = 1), extend("x-positional" = 1, "x-trailing" = true, "x-text" = true))]
         options: Vec<String>,
     }

@@ -65,7 +65,7 @@ impl TargetedAction for Upload {
 /// What an upload needs from a device, for error messages.
 const NEED: &str = "accept files";
 
-/// A file of the caller.
+/// A file to upload.
 struct LocalFile {
     path: PathBuf,
     held: InputFile,
@@ -157,8 +157,8 @@ async fn choose_or_drop(
                     let acted = upload_to_input(cx, &input, files, &ready, None).await?;
                     return Ok((ready, acted));
                 }
-                // The app asks for confirmation first; the upload can continue once the dialog is
-                // answered.
+                // The app asks for confirmation first; the upload can continue after the dialog has
+                // been answered.
                 None if cx.device()?.dialog().is_some() => {
                     return Ok((ready, ActionOutput::new("gave no files yet to", "")));
                 }

@@ -103,7 +103,7 @@ pub struct TurnKickOutput {
     pub was_reserved: bool,
 }
 
-/// Who has the turn, who waits, and the members.
+/// Who holds the turn, who is waiting, and the members.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnStateOutput {

@@ -97,7 +97,7 @@ fn no_section(text: &str, why: SectionError) -> Error {
         .collect();
     let hint = match (code, listed.is_empty()) {
         (ErrorCode::ElementNotFound, true) => {
-            "what was read has no headings; run `stickpin read` for the whole page".to_owned()
+            "the content that was read has no headings; run `stickpin read` for the whole page".to_owned()
         }
         (ErrorCode::ElementNotFound, false) => {
             format!("nearest: {}; run `stickpin read --outline` to list all headings", listed.join(", "))

@@ -79,7 +79,7 @@ impl Command for Close {
             }
             (false, Err(e)) if !authority::is_known(cx) => return Err(e),
             (false, Err(_)) => {
-                // The app was lost or never started; the session and its turn end all the same.
+                // The app was lost or never started; the session and its turn still end.
                 let name = cx.session_name().to_owned();
                 let loans = authority::close(cx, &name, self.force).await?;
                 let reclaimed = loans.iter().map(ToString::to_string).collect();

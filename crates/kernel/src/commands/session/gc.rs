@@ -30,7 +30,7 @@ pub struct LogMigrate {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionGcOutput {
-    /// The sessions, or with `print` those that would be removed.
+    /// The removed sessions or, with `print`, the sessions that would be removed.
     pub removed: Vec<Dormant>,
     /// Whether the sessions were only listed and not removed.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -232,7 +232,7 @@ impl Open {
         }
     }
 
-    /// Refuses to start a program for a caller that may only start installed apps.
+    /// Refuses to start a program for a caller that may start only installed apps.
     ///
     /// # Errors
     /// Returns `POLICY_DENIED` for such a program.
@@ -353,7 +353,7 @@ impl Open {
     async fn start(&self, cx: &mut Cx, options: Map<String, Value>) -> Result<OpenOutput> {
         let _under_way = cx.begin_operation();
         if let Some(live) = cx.checkout.as_mut().and_then(|l| l.session.take()) {
-            // A failed shutdown ends the app all the same.
+            // Even a failed shutdown ends the app.
             if let Err(e) = live.close().await {
                 cx.warn(format!("{}.", e.message));
             }

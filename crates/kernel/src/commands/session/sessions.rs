@@ -68,7 +68,7 @@ pub struct SessionEntry {
     pub url: String,
     /// The title.
     pub title: String,
-    /// The number of the stored tree, once there is one.
+    /// The number of the stored tree, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub generation: Option<u64>,
     /// Seconds since the lifetime began.

@@ -82,7 +82,7 @@ pub struct FrameReceipt {
 pub struct FrameReceiptLine {
     /// The text.
     pub text: String,
-    /// Whether the line reports an error of the app.
+    /// Whether the line reports an error in the app.
     pub is_error: bool,
 }
 

@@ -7,7 +7,7 @@ use serde_json::{Map, Value};
 use std::path::PathBuf;
 use stickpin_device::{Error, Result};
 
-/// The key of the working directory of the caller that opened the session.
+/// The key for the working directory of the caller that opened the session.
 const CWD: &str = "cwd";
 
 /// The names of the arguments that concern one call of `open` rather than the open app.
