@@ -43,7 +43,7 @@ pub enum CallError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Refusal {
-    /// The session or its target no longer exists, or its process ended.
+    /// The session or its target no longer exists, or the target's process ended.
     TargetGone,
     /// The document or something in it no longer exists: a context, a frame, a node, an object, or
     /// a script that was running.

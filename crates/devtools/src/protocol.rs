@@ -82,7 +82,7 @@ methods! {
     /// Sets whether to attach to related targets, current and new. New ones can be paused before
     /// their scripts run.
     "Target.setAutoAttach" SetAutoAttach { auto_attach: bool, wait_for_debugger_on_start: bool, flatten: bool, filter: Option<Vec<Value>> } -> Done;
-    /// Resumes a target that waits for the debugger.
+    /// Resumes a target that is waiting for the debugger.
     "Runtime.runIfWaitingForDebugger" Resume {} -> Done;
 
     /// Pauses requests whose URLs match, until each is continued or failed.

@@ -19,6 +19,7 @@ pub trait FrameWriter: Send + 'static {
     /// Writes the frames in the given order.
     ///
     /// # Errors
-    /// Returns an error when writing fails, as when the browser has closed the connection.
+    /// Returns an error when writing fails, for example because the browser has closed the
+    /// connection.
     fn write(&mut self, frames: Vec<Vec<u8>>) -> impl Future<Output = io::Result<()>> + Send;
 }

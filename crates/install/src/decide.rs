@@ -23,7 +23,7 @@ pub(crate) enum Intent<'a> {
 pub(crate) enum Decision {
     /// Change nothing.
     Keep(Status, Option<&'static str>, &'static str),
-    /// Write an entry; `old` is the shape of the one that it replaces.
+    /// Write an entry; `old` is the shape of the entry that it replaces, if any.
     Set { slot: &'static Slot, value: Value, old: Option<&'static str> },
     /// Remove the entries at these positions.
     Remove(Vec<(&'static Slot, &'static str)>),

@@ -43,12 +43,12 @@ pub(crate) struct Place {
 pub(crate) struct Config {
     /// The file.
     pub(crate) file: Place,
-    /// An alternative name of the file, which wins if such a file exists.
+    /// An alternative name of the file, which takes precedence if a file with that name exists.
     pub(crate) alternative: Option<Place>,
     /// The syntax.
     pub(crate) format: Format,
-    /// The possible positions of our entry. The first one whose condition holds is written; all are
-    /// recognized.
+    /// The possible positions of our entry. An entry is written at the first position whose
+    /// condition holds; entries are recognized at all of them.
     pub(crate) slots: &'static [Slot],
     /// Whether the harness itself writes the file while it is running, so that the harness's own
     /// command makes the change if its program is found.
@@ -145,7 +145,7 @@ pub(crate) const OPENCODE: Harness = Harness {
     duplicates: &[place("XDG_CONFIG_HOME", ".config", "opencode/skills/stickpin")],
 };
 
-/// A harness that reads the shared skill, and has no known configuration of MCP servers.
+/// A harness that reads the shared skill, and has no known configuration for MCP servers.
 pub(crate) const ANTIGRAVITY: Harness = Harness {
     id: "antigravity",
     programs: &["antigravity", "agy"],

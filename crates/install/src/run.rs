@@ -76,7 +76,7 @@ impl<'a> Run<'a> {
         self.save().inspect_err(|_| drop(self.manifest.0.pop()))
     }
 
-    /// Drops all records of a target except the last: its change is complete.
+    /// Drops all records of a target except the last, because the change of the target is complete.
     pub(crate) fn settle(&mut self, harness: &str, target: TargetKind) -> Result<(), TargetError> {
         match self.manifest.settle(harness, target) {
             true => self.save(),

@@ -67,7 +67,7 @@ impl Setup {
         self.place(&harness.folder).is_dir() || self.program_of(harness).is_some()
     }
 
-    /// Returns the command of new entries: `stickpin` if that name on `PATH` is this program,
+    /// Returns the command for new entries: `stickpin` if that name on `PATH` is this program,
     /// otherwise its absolute path.
     pub(crate) fn command(&self) -> String {
         let path = self.variables.get("PATH").map(OsString::as_os_str);

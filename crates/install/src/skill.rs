@@ -18,7 +18,7 @@ pub(crate) const TEXT: &str = include_str!("../skill/SKILL.md");
 /// The name of the file in the folder of a skill.
 const FILE: &str = "SKILL.md";
 
-/// SHA-256 digests of the skills of former versions, which may be replaced and removed.
+/// SHA-256 digests of the skills of former versions. Such skills may be replaced and removed.
 const FORMER: &[&str] = &[];
 
 /// What exists at the path of our skill.
@@ -219,8 +219,8 @@ fn bundle(run: &Run<'_>) -> Result<Found, TargetError> {
     if path.exists() { folder(run, &path) } else { Ok(Found::Nothing) }
 }
 
-/// Writes the skill that links lead to, unless it is current, or was edited and `replace` is false.
-/// Returns whether it was written.
+/// Writes the skill that links lead to, unless it is current, or it was edited and `replace` is
+/// false. Returns whether it was written.
 fn write_bundle(run: &Run<'_>, replace: bool) -> Result<bool, TargetError> {
     match bundle(run)? {
         Found::Copy { current: true } => Ok(false),

@@ -48,7 +48,7 @@ struct Arguments {
     print: bool,
 }
 
-/// The harnesses and the shared skill, which `uninstall` accepts.
+/// The names that `uninstall` accepts: the harnesses and the shared skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Deserialize, JsonSchema)]
 #[serde(rename_all = "kebab-case")]
 enum NameOrShared {

@@ -30,7 +30,7 @@ pub(super) fn set(text: &str, pointer: &[&str], value: &Value) -> Result<String,
         }
         return Ok(splice(text, edits));
     }
-    // A file without a line break at its end keeps this form, because removal depends on it.
+    // A file that does not end with a line break stays that way, because removal depends on it.
     Ok(match text {
         "" => entry(),
         _ if text.ends_with('\n') => format!("{text}{newline}{}", entry()),
