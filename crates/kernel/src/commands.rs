@@ -1,5 +1,5 @@
-//! The commands as types. Each module has one command or a few related ones, with the structs of
-//! their arguments and outputs.
+//! The commands as types. Each module contains one command or a few related ones, with the structs
+//! of their arguments and outputs.
 //!
 //! [`Session::run`](crate::Session::run) runs any of them.
 

@@ -26,7 +26,7 @@ pub(super) async fn prepare(
     let options = AimOptions::default().pointer(pointer).press(press).plain(plain).guarded(guarded);
     let (context, seen) = (found.meaning.context_handles(), place.ticket.clone());
     let prepared = cx.device()?.prepare(place.handle, &context, options, seen).await;
-    // After a failure the pointer may or may not have moved.
+    // After a failure, the pointer may or may not have moved.
     cx.envelope.pointer_moved |= prepared.as_ref().map_or(pointer, |prepared| prepared.aim.pointer_moved);
     prepared
 }

@@ -43,7 +43,7 @@ struct SelectionList {
     ready: ActionTarget,
     /// Whether the list was pressed, or text was filled into it, to show its options.
     opened: bool,
-    /// The lists that existed before this one was opened; they belong to other elements.
+    /// The lists that existed before this list was opened; they belong to other elements.
     earlier_lists: Option<Vec<Handle>>,
 }
 
@@ -188,7 +188,7 @@ async fn press_further(cx: &mut Cx, target: &Target, opts: ActionOptions) -> Res
 
 /// Returns the node of a list in a tree that was just captured.
 async fn list_in(cx: &mut Cx, tree: &Tree, list: &SelectionList) -> Result<NodeId> {
-    // Without handles, an address from an earlier capture is worthless.
+    // Without handles, an address from an earlier capture is of no use.
     match list.ready.handle.and_then(|h| tree.find_handle(h)) {
         Some(node) => Ok(node.id()),
         None => match resolve::resolve_in_stored_tree(cx, &list.target).await {
@@ -460,7 +460,7 @@ fn lists(tree: &Tree) -> impl Iterator<Item = NodeRef<'_>> {
 }
 
 /// Returns the options that belong to a list: those inside it, or inside an element that it
-/// controls. With `older`, falls back to the only visible list that is not among `older`.
+/// controls. If `older` is given, falls back to the only visible list that is not among `older`.
 fn options_of(tree: &Tree, list: NodeId, older: Option<&[Handle]>) -> Vec<NodeId> {
     let list = tree.node(list);
     let is_one = |n: &NodeRef<'_>| {

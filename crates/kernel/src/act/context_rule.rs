@@ -1,5 +1,6 @@
 //! The context rule (`CONTEXT_CHANGED`): a client acts only on what it has seen. If the context of
-//! its target changed unseen, the command fails before anything is sent; repeated, it acts.
+//! its target changed unseen, the command fails before anything is sent. If the command is
+//! repeated, it acts.
 
 use crate::act::action_target::ActionTarget;
 use crate::act::locate::MAX_RELOCATIONS;
@@ -35,7 +36,8 @@ pub(crate) fn check_context(
     tree: &Arc<Tree>,
     node: NodeId,
 ) -> Result<()> {
-    // A selector asks for what is there now. A script compares with its recording instead.
+    // A selector asks for what is there now. A script compares the target with its recording
+    // instead.
     let Some(target) = found.target_ref.filter(|r| !cx.envelope.pinned_selectors.contains(&r.without_pin()))
     else {
         return Ok(());

@@ -225,8 +225,8 @@ pub(crate) async fn aim_and_send_if(
     }
 }
 
-/// Sends one input without a prepared target. Once its first event is sent, a failure leaves the
-/// outcome unknown.
+/// Sends one input without a prepared target. After its first event has been sent, a failure leaves
+/// the outcome unknown.
 ///
 /// # Errors
 /// Returns errors from the device, `ELEMENT_COVERED` when another element received the input or

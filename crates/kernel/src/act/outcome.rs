@@ -251,8 +251,8 @@ fn went_on<T>(cx: &mut Cx, waited: &Result<T>) -> bool {
     moved.is_some()
 }
 
-/// Returns the target's line under its current ref, if it differs from before the action, and the
-/// tree of the app if one was read.
+/// Returns the target's line under its current ref, if that line differs from before the action,
+/// and the tree of the app if one was read.
 async fn changed_target(cx: &mut Cx, ready: &ActionTarget) -> Result<(Option<String>, Option<Arc<Tree>>)> {
     let (Some(before), Some(handle)) = (&ready.before, ready.handle) else { return Ok((None, None)) };
     let graded = cx.device()?.info().grade != IdentityGrade::None;

@@ -16,8 +16,8 @@ use stickpin_device::{Error, Result, io_error, paths};
 /// `/dev/null`) is written to and never replaced.
 ///
 /// # Errors
-/// Returns `POLICY_DENIED` outside `roots`, `IO` or `STORAGE_FULL`. The old file is then unchanged,
-/// and no sibling is left behind.
+/// Returns `POLICY_DENIED` for a path outside `roots`, and `IO` or `STORAGE_FULL` if writing fails.
+/// The old file is then unchanged, and no sibling is left behind.
 pub fn write_within(roots: Option<&[PathBuf]>, path: &Path, bytes: &[u8]) -> Result<()> {
     write_from(roots, path, |file| file.write_all(bytes))
 }
@@ -28,7 +28,8 @@ pub fn write_within(roots: Option<&[PathBuf]>, path: &Path, bytes: &[u8]) -> Res
 /// later replaces a folder on the path is not followed.
 ///
 /// # Errors
-/// Returns `POLICY_DENIED` outside `roots`, `IO` or `STORAGE_FULL`. The old file is then unchanged.
+/// Returns `POLICY_DENIED` for a path outside `roots`, and `IO` or `STORAGE_FULL` if writing fails.
+/// The old file is then unchanged.
 pub(crate) fn write_from(
     roots: Option<&[PathBuf]>,
     path: &Path,

@@ -42,8 +42,8 @@ pub struct Request {
     /// not record such steps.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub replayed: bool,
-    /// A random id that the client generates. A daemon runs a request only once: if a recent id is
-    /// repeated, it returns the stored response.
+    /// A random id that the client generates. A daemon runs a request only once, and returns the
+    /// stored response if a recent id is repeated.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub request_id: Option<String>,
     /// The turn that the caller believes it holds. An action in another turn is refused with
@@ -143,8 +143,8 @@ pub struct Render {
     /// receive the app's lines mixed with ours. Different for each request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fence: Option<String>,
-    /// Whether the text of a feed ends with how the read ended and where reading continues. Set for
-    /// readers that have no other place for it.
+    /// Whether the text of a feed ends by stating how the read ended and where reading continues.
+    /// Set for readers that receive this nowhere else.
     #[serde(skip_serializing_if = "std::ops::Not::not")]
     pub cursor: bool,
 }

@@ -22,7 +22,7 @@ pub struct Field {
     pub trailing: bool,
     /// The one-letter flag.
     pub short: Option<char>,
-    /// Whether the flag works with and without `=VALUE`. Without a value it means `true`.
+    /// Whether the flag works with and without `=VALUE`. Without a value, it means `true`.
     pub optional_value: bool,
     /// Whether the value is free text, which may begin with a hyphen.
     pub is_free_text: bool,
@@ -155,7 +155,7 @@ fn kind(schema: &Value) -> Kind {
         Value::Array(a) => a.iter().filter_map(Value::as_str).filter(|t| *t != "null").collect(),
         _ => vec![],
     };
-    // `--flag[=VALUE]` accepts a value; without one it means `true`.
+    // `--flag[=VALUE]` accepts a value; without one, it means `true`.
     let types: Vec<&str> = match schema["x-value"] == "optional" {
         true => types.into_iter().filter(|t| *t != "boolean").collect(),
         false => types,
@@ -191,7 +191,7 @@ fn choices(schema: &Value) -> Option<Vec<(String, String)>> {
 /// Checks an input against the fields before deserialization, so that an error names the argument.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` for an unknown argument, with the most similar name, a missing argument,
+/// Returns `INVALID_ARGS` for an unknown argument (with the most similar name), a missing argument,
 /// a value of another type, or a malformed target.
 pub(crate) fn check(command: &str, fields: &[Field], input: &Map<String, Value>) -> Result<(), Error> {
     let bad = |message: String| Error::invalid_args(message);

@@ -51,7 +51,7 @@ pub struct Spec {
 }
 
 impl Spec {
-    /// A command that reads from a session, in turn with its other commands.
+    /// A command that reads from a session and runs after the session's earlier commands.
     pub const SESSION: Self = Self {
         name: "",
         aliases: &[],

@@ -152,7 +152,8 @@ impl Cx {
     /// Writes a file that the caller named, or whose folder the caller named.
     ///
     /// # Errors
-    /// Returns `POLICY_DENIED` outside the caller's folders, `IO` or `STORAGE_FULL`.
+    /// Returns `POLICY_DENIED` for a path outside the caller's folders, and `IO` or `STORAGE_FULL`
+    /// if writing fails.
     pub fn write(&self, path: &Path, bytes: &[u8]) -> Result<()> {
         crate::api::files::write_within(self.caller.file_roots.as_deref(), path, bytes)
     }
@@ -268,8 +269,8 @@ impl Cx {
         }
     }
 
-    /// Yields the checkout to all commands that wait for this session. Called by commands that are
-    /// themselves waits.
+    /// Yields the checkout to all commands that are waiting for this session. Called by commands
+    /// that are themselves waits.
     ///
     /// # Errors
     /// Returns the errors of waiting for a checkout.

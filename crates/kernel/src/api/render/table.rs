@@ -53,8 +53,8 @@ pub(super) fn lines(rows: &[Vec<Cell>], gap: &str, terminal: Option<u16>) -> Vec
     rows.iter().map(line).collect()
 }
 
-/// Returns the width of each column. The widest prose column shrinks first, until a line fits or no
-/// column can shrink.
+/// Returns the width of each column. The widest prose column shrinks first, until every line fits
+/// or no column can shrink.
 fn column_widths(rows: &[Vec<Cell>], terminal: usize) -> Vec<usize> {
     let count = rows.iter().map(Vec::len).max().unwrap_or(0);
     let column = |at: usize| rows.iter().filter_map(move |row| row.get(at));

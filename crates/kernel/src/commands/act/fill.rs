@@ -10,7 +10,7 @@ acting! {
     /// Replace the content of a field, and check that the field accepted the text.
     ///
     /// A value that the app formats (`1234` becomes `1,234`) or completes is accepted and reported;
-    /// any other value is an error. In a code editor the text is pasted over the whole content, so
+    /// any other value is an error. In a code editor, the text is pasted over the whole content, so
     /// that the editor adds no brackets.
     pub struct Fill {
         /// Ref or selector of a field that accepts text.

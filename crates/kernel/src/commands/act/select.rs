@@ -6,8 +6,8 @@ use crate::commands::prelude::*;
 acting! {
     /// Choose options of a list by their label or value. A closed list is opened first.
     ///
-    /// Afterwards exactly these options are selected. A custom list is opened and its options are
-    /// pressed; in an autocomplete the text is typed. Radio groups, even in menus, count as lists.
+    /// Afterwards, exactly these options are selected. A custom list is opened and its options are
+    /// pressed; in an autocomplete, the text is typed. Radio groups, even in menus, count as lists.
     pub struct Select {
         /// Ref or selector of the combobox or list.
         #[schemars(extend("x-positional" = 0))]

@@ -354,7 +354,7 @@ fn audience(
     }
 }
 
-/// Returns the member with a given name, or any agent by its id, such as a former member.
+/// Returns the member with a given name, or any agent, such as a former member, by its id.
 fn sender(session: &SessionAuthority, name: &str) -> Result<AgentId> {
     match Talk(session).member(name) {
         Err(e) if e.code == ErrorCode::UnknownRecipient && name.contains(':') => Ok(AgentId::new(name)),

@@ -214,8 +214,8 @@ fn check(id: &str) -> Result<()> {
 }
 
 impl TabOutput {
-    /// Reads the active tab, unless a dialog blocks it. Once it is read, refs of other tabs are
-    /// refused, and earlier refs of this tab are live again.
+    /// Reads the active tab, unless a dialog blocks it. After that, refs of other tabs are refused,
+    /// and earlier refs of this tab are live again.
     async fn read_active(
         cx: &mut Cx,
         did: &'static str,

@@ -49,7 +49,7 @@ pub enum Property {
     Box,
     /// The states, in the words of a snapshot.
     State,
-    /// The HTML, or what the platform has instead.
+    /// The HTML, or the platform's equivalent.
     Html,
 }
 

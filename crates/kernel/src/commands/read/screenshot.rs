@@ -196,7 +196,8 @@ pub(super) async fn address_to_capture(cx: &mut Cx, target: Option<&Target>) -> 
 /// Writes an image to the caller's path, or under `name` in a folder of the session.
 ///
 /// # Errors
-/// Returns `POLICY_DENIED` outside the caller's folders, `IO` or `STORAGE_FULL`.
+/// Returns `POLICY_DENIED` for a path outside the caller's folders, and `IO` or `STORAGE_FULL` if
+/// writing fails.
 pub(super) fn write_image(cx: &mut Cx, path: Option<PathBuf>, name: &str, bytes: &[u8]) -> Result<PathBuf> {
     let path = match path {
         Some(path) => {

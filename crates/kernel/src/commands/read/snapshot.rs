@@ -54,7 +54,7 @@ pub struct OutlineOutput {
     /// The refs of the outline, if the outline itself is absent.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refs: Option<Vec<String>>,
-    /// The number of nodes with a line.
+    /// The number of nodes that have a line in the outline.
     pub shown: usize,
     /// The number of nodes in the whole app, or in the scope (`-s`).
     pub total: usize,

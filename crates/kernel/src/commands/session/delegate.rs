@@ -8,7 +8,7 @@ use stickpin_session::turn::{AgentId, Verb};
 
 /// Lend the device of a session, or a part of it, to a child session.
 ///
-/// Members of the child run their commands in the session that has the device. What is lent with
+/// Members of the child run their commands in the session that has the device. Anything lent with
 /// `act` or `admin` is theirs alone until the loan ends. The child keeps its own members, notes and
 /// log.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]

@@ -309,8 +309,8 @@ impl Open {
     /// gave them.
     ///
     /// # Errors
-    /// Returns `DEVICE_IN_USE` if another session has the app or the profile, `RESTORE_TIMEOUT`
-    /// after the limit, and errors from the log and the device.
+    /// Returns `DEVICE_IN_USE` if another session is using the app or the profile,
+    /// `RESTORE_TIMEOUT` after the limit, and errors from the log and the device.
     pub(super) async fn launch(
         &self,
         cx: &mut Cx,

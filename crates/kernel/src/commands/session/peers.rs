@@ -70,7 +70,7 @@ impl Command for SessionUnpeer {
     }
 }
 
-/// Makes two sessions peers, or ends that relation.
+/// Makes two sessions peers, or stops them from being peers.
 fn change(
     cx: &mut Cx,
     session: String,

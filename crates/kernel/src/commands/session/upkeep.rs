@@ -25,8 +25,8 @@ pub struct SessionPolicy {
 
 /// Rebuild the metadata of a session from its log. Only a person can run it.
 ///
-/// Use this for a session whose metadata was removed or is damaged. Its turn is idle afterwards,
-/// unless the daemon still has the session in memory.
+/// Use this for a session whose metadata was removed or is damaged. The session's turn is idle
+/// afterwards, unless the daemon still has the session in memory.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionAdopt {

@@ -216,8 +216,8 @@ impl Command for WaitDownload {
     }
 }
 
-/// Waits until a download is complete that has begun since the start of the last action or was in
-/// progress at that time. Copies the file if requested.
+/// Waits for the completion of a download that has begun since the start of the last action, or was
+/// in progress at that time. Copies the file if requested.
 ///
 /// # Errors
 /// Returns `TIMEOUT` when none completes in time, `DIALOG_OPEN`, `IO` when the download failed, and

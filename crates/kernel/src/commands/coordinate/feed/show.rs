@@ -109,8 +109,8 @@ fn describe(event: &Event) -> String {
     words.join(" ").trim_end().to_owned()
 }
 
-/// Returns the details of an event, apart from a command's name, summary and outcome. Quotes the
-/// texts of agents.
+/// Returns the details of an event, apart from a command's name, summary and outcome. Quotes texts
+/// that agents wrote.
 fn details(event: &Event) -> Vec<String> {
     let mut words = Vec::new();
     words.extend(number(event, "noteId").map(|id| format!("note {id}")));
