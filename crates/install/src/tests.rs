@@ -1,4 +1,4 @@
-//! Installations on simulated machines, which are folders of a test.
+//! Installations on simulated machines, which are folders that a test creates.
 
 mod claude;
 mod configs;

@@ -24,7 +24,7 @@ esac
 fn machine(script: &str, entry: &serde_json::Value) -> Machine {
     let machine = Machine::new();
     machine.program("claude", script);
-    // The script needs the programs of the system.
+    // The script needs the system's programs.
     let path = format!("{}:/usr/bin:/bin", machine.home("bin").display());
     let mut setup = machine.setup.clone();
     setup.variables.insert("PATH".to_owned(), path.into());

@@ -90,7 +90,7 @@ fn hand_edited_entry_survives_everything() {
         fs::write(machine.config(&harness), text.replacen("\"mcp\"", "\"mcp\", \"--read-only\"", 1))
             .expect("a file");
     }
-    // The first `"mcp"` of OpenCode is the name of its table.
+    // The first `"mcp"` in OpenCode's configuration is the name of its table.
     let text = machine.text(&OPENCODE).replace("\"mcp\", \"--read-only\": {", "\"mcp\": {");
     fs::write(machine.config(&OPENCODE), text.replace("true\r\n", "false\r\n")).expect("a file");
     let edited = machine.texts();

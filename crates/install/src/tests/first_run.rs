@@ -77,7 +77,7 @@ fn only_a_person_refreshes_an_unedited_skill() {
     let machine = Machine::new();
     let options = SkillOptions::default();
     machine.install_skill(&["codex", "claude-code"], options);
-    // The skill as an earlier version wrote it: the manifest has its digest.
+    // The skill as an earlier version wrote it: the manifest contains its digest.
     let bundle = machine.setup.bundle().join("SKILL.md");
     let manifest = machine.setup.folder().join("manifest.json");
     let digest = |text: &str| crate::audit::digest(text.as_bytes());
