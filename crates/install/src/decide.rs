@@ -52,7 +52,7 @@ pub(crate) fn decide(root: &Value, config: &Config, known: &KnownServers, intent
         None => Decision::Keep(
             Status::Preserved,
             None,
-            "the entry was written or edited by hand; remove it to have it written again",
+            "the entry was written or edited by hand; to have it rewritten, remove it first",
         ),
     }
 }

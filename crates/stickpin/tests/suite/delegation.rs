@@ -151,7 +151,7 @@ fn sessions_are_removed_for_a_person_only() {
     assert!(refused.code == 10 && refused.err.starts_with("SCOPE_DENIED: "), "{refused:?}");
     assert!(world.ok("session gc").contains("no session"), "the session ended less than a week ago");
     assert!(world.ok("session gc --older 0 --print").contains("shop"));
-    assert!(ok(&world, ADA, "log migrate shop").contains("has the current version"));
+    assert!(ok(&world, ADA, "log migrate shop").contains("is already in the current format"));
     assert!(world.ok("session gc --older 0").starts_with("removed:"));
     assert!(!world.state_dir().join("sessions/shop").exists());
     assert_eq!(run(&world, ADA, "session show shop").code, 6);

@@ -114,7 +114,7 @@ impl Show for SessionGcOutput {
 impl Show for LogMigrateOutput {
     fn show(&self, text: &mut Text) {
         if self.segments == 0 {
-            text.line(format_args!("the log of {} has the current version", self.session));
+            text.line(format_args!("the log of {} is already in the current format", self.session));
             return;
         }
         text.line(format_args!(

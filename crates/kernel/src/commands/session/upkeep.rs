@@ -245,4 +245,4 @@ impl Show for LogVerifyOutput {
     }
 }
 
-show_line!(LogRepairOutput: it => "lost {} records of {}; {} bytes are in the quarantine", it.lost_records, it.path, it.dropped_bytes);
+show_line!(LogRepairOutput: it => "replaced {} lost records in {}; {} bytes are in the quarantine", it.lost_records, it.path, it.dropped_bytes);

@@ -113,7 +113,7 @@ impl Command for WaitUrl {
 
     async fn run(self, cx: &mut Cx) -> Result<WaitOutput> {
         let patience = WaitTimeout::new(Duration::from_millis(self.timeout));
-        let what = format!("an address with {}", quote(&self.part));
+        let what = format!("an address that matches {}", quote(&self.part));
         let pattern = UrlPattern::new(&self.part);
         loop {
             capture::check_no_dialog(cx)?;
@@ -148,7 +148,7 @@ impl Command for WaitStable {
             }
             if !stop.is_cancelled() || Instant::now() >= end {
                 let still: Vec<String> = settled.pending.iter().map(ToString::to_string).collect();
-                let mut message = format!("waited {} ms for quiet", self.timeout);
+                let mut message = format!("waited {} ms for the app to become quiet", self.timeout);
                 if !still.is_empty() {
                     message.push_str("; still active: ");
                     message.push_str(&escape(&still.join(", "), MAX_PENDING_CHARS));

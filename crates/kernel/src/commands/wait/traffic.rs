@@ -153,7 +153,7 @@ impl Command for WaitRequest {
         let status = self.status()?;
         let what = match status {
             Some(status) => format!("a {status} response to {}", quote(&self.pattern)),
-            None => format!("a request {}", quote(&self.pattern)),
+            None => format!("a request that matches {}", quote(&self.pattern)),
         };
         loop {
             capture::check_no_dialog(cx)?;
