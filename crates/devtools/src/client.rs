@@ -306,7 +306,7 @@ mod tests {
     use tokio::io::{AsyncReadExt, AsyncWriteExt};
     use tokio::net::unix::pipe;
 
-    /// A command that times out at once.
+    /// A command that times out immediately.
     #[derive(Serialize)]
     struct Unanswered {}
 
