@@ -41,7 +41,7 @@ pub(crate) struct ActionTarget {
     pub(crate) actionable: bool,
     /// Whether the content is secret.
     pub(crate) protected: bool,
-    /// The target in words.
+    /// A description of the target.
     pub(crate) description: String,
     /// The tree in which the target was last judged.
     pub(crate) tree: Option<Arc<Tree>>,

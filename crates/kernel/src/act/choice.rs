@@ -60,10 +60,10 @@ enum SelectionState {
 /// Selects exactly the given options of a list.
 ///
 /// # Errors
-/// Returns the errors of resolving and of the guards. Also returns `INVALID_ARGS` when the target
-/// is not a list or does not accept that many options, `ELEMENT_NOT_FOUND` with the available
-/// options, `AMBIGUOUS_MATCH` when several options match, and `FILL_MISMATCH` when the list shows
-/// another choice afterwards.
+/// Returns errors from resolving the target and from the guards. Also returns `INVALID_ARGS` when
+/// the target is not a list or does not accept that many options, `ELEMENT_NOT_FOUND` with the
+/// available options, `AMBIGUOUS_MATCH` when several options match, and `FILL_MISMATCH` when the
+/// list shows another choice afterwards.
 pub(crate) async fn choose(
     cx: &mut Cx,
     target: &Target,
@@ -264,7 +264,7 @@ async fn comes_to_show(
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` with the available options, `AMBIGUOUS_MATCH` when several options
-/// match, `INVALID_ARGS` when the target is not a list, and the errors of opening the list.
+/// match, `INVALID_ARGS` when the target is not a list, and errors from opening the list.
 async fn find_option(
     cx: &mut Cx,
     list: &mut SelectionList,

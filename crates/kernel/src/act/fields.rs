@@ -42,8 +42,8 @@ enum ToggleState {
 /// Determines how to set the target's field to this value. Sends nothing.
 ///
 /// # Errors
-/// Returns the errors of resolving, `ELEMENT_DISABLED` when the field is disabled or read-only, and
-/// `INVALID_ARGS` when it accepts no value, or does not accept this one.
+/// Returns errors from resolving the target, `ELEMENT_DISABLED` when the field is disabled or
+/// read-only, and `INVALID_ARGS` when it accepts no value, or does not accept this one.
 pub(crate) async fn field_kind(
     cx: &mut Cx,
     target: &Target,
@@ -96,8 +96,8 @@ pub(crate) async fn set_field(
 /// Turns a checkbox, radio button, switch or toggle on or off.
 ///
 /// # Errors
-/// Returns the errors of resolving and of the guards, `INVALID_ARGS` when the control has no such
-/// state or is a radio button to turn off, and `FILL_MISMATCH` when it does not change.
+/// Returns errors from resolving the target and from the guards, `INVALID_ARGS` when the control
+/// has no such state or is a radio button to turn off, and `FILL_MISMATCH` when it does not change.
 pub(crate) async fn set_checked(
     cx: &mut Cx,
     target: &Target,

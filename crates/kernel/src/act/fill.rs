@@ -16,8 +16,8 @@ const MAX_ACCEPTED_CHARS: usize = 200;
 /// Fills a field and reads it back.
 ///
 /// # Errors
-/// Returns the errors of resolving, of the guards and of [`input::check_fillable`], and
-/// `FILL_MISMATCH` when the field then holds something else.
+/// Returns errors from resolving the target, from the guards and from [`input::check_fillable`],
+/// and `FILL_MISMATCH` when the field then holds something else.
 pub(crate) async fn fill(
     cx: &mut Cx,
     target: &Target,

@@ -37,8 +37,9 @@ impl CurrentElement {
 /// Locates and judges the element of a target, without checking whether it can be acted on.
 ///
 /// # Errors
-/// Returns the errors of resolving, `REPLAY_DIVERGENCE` when the target is not what a script
-/// expects, `CONTEXT_CHANGED` when the context rule refuses it, and `INVALID_ARGS` for a point.
+/// Returns errors from resolving the target, `REPLAY_DIVERGENCE` when the target is not what a
+/// script expects, `CONTEXT_CHANGED` when the context rule refuses it, and `INVALID_ARGS` for a
+/// point.
 pub(crate) async fn locate_target(
     cx: &mut Cx,
     target: &Target,
@@ -58,7 +59,7 @@ pub(crate) async fn locate_target(
 /// else the selector matches by then.
 ///
 /// # Errors
-/// Returns the errors of issuing a ref.
+/// Returns errors from issuing a ref.
 pub(crate) fn pin_selector_to_ref(cx: &mut Cx, target: &Target, found: &ResolvedTarget) -> Result<Target> {
     let (Target::Selector(_), Some(node)) = (target, found.node) else { return Ok(target.clone()) };
     let held = capture::issue(cx, &[node])?.pop();

@@ -27,7 +27,7 @@ const EFFECT_TIMEOUT: Duration = Duration::from_millis(100);
 pub struct ActionOutput {
     /// What was done: `pressed`.
     pub did: Cow<'static, str>,
-    /// The target in words: `@e3 button "Save"`.
+    /// A description of the target: `@e3 button "Save"`.
     pub target: String,
     /// The current value of the field, or the names of the files that it was given.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,7 +92,7 @@ pub(crate) async fn reread_target(cx: &mut Cx, ready: &ActionTarget) -> Result<O
 /// Determines the outcome of an action. Values that can no longer be read are omitted.
 ///
 /// # Errors
-/// Returns errors from the device; the action has been carried out nevertheless.
+/// Returns errors from the device, even though the action has been carried out.
 pub(crate) async fn finish_action(
     cx: &mut Cx,
     ready: Option<&ActionTarget>,

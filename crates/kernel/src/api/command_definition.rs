@@ -70,7 +70,7 @@ impl CommandDefinition {
         T::deserialize(Value::Object(input).into_deserializer()).map_err(|e| self.unreadable(&e))
     }
 
-    /// Converts an error of the struct's own deserialization, which checks what the fields alone
+    /// Converts an error from the struct's own deserialization, which checks what the fields alone
     /// cannot express.
     pub(crate) fn unreadable(&self, e: &serde_json::Error) -> Error {
         Error::invalid_args(format!("`{}`: {e}", self.spec.name))

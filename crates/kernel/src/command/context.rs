@@ -273,7 +273,7 @@ impl Cx {
     /// that are themselves waits.
     ///
     /// # Errors
-    /// Returns the errors of waiting for a checkout.
+    /// Returns errors from waiting for a checkout.
     pub(crate) async fn yield_checkout(&mut self) -> Result<()> {
         if let Some(slot) = self.slot.clone() {
             self.check_in();

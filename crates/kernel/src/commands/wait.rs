@@ -16,7 +16,7 @@ pub(crate) fn default_timeout() -> u64 {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WaitOutput {
-    /// The condition that now holds, in words.
+    /// A description of the condition that now holds.
     pub truth: String,
 }
 

@@ -72,7 +72,7 @@ impl Drag {
         match &self.destination {
             Target::Point { x, y } => {
                 let (mut x, mut y) = (*x, *y);
-                // A point of a screenshot follows the scroll offset on its own.
+                // A point in a screenshot follows the scroll offset automatically.
                 if points::reference_screenshot(cx)?.is_none() {
                     let (right, down) = cx.device()?.scroll_offset().await?;
                     (x, y) = (x - right + before.0, y - down + before.1);

@@ -9,8 +9,8 @@ use stickpin_device::{Action, AimOptions, SettleRequest};
 /// The maximum number of scrolls for `--until`.
 const MAX_SCROLLS: usize = 1_000;
 
-/// The maximum share of a container that `--until` scrolls at once, so that even a virtualized list
-/// shows every row at some point.
+/// The maximum share of a container that `--until` scrolls in one step, so that even a virtualized
+/// list shows every row at some point.
 const MAX_STEP_SHARE: f64 = 0.75;
 
 /// How long rows may take to appear after a scroll.

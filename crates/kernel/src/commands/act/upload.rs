@@ -164,7 +164,7 @@ async fn choose_or_drop(
                 }
                 None => None,
             },
-            // The chooser cannot be given files, but its opener may accept drops as well.
+            // The chooser cannot be given files, but its opener may still accept drops.
             Err(e) if e.code == ErrorCode::Unsupported && e.dispatched == Dispatched::Unknown => Some(e),
             Err(e) => return Err(e),
         };

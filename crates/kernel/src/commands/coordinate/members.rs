@@ -110,7 +110,7 @@ pub struct TurnStateOutput {
     /// The session.
     #[serde(flatten)]
     pub state: SessionState,
-    /// The open notes, oldest first and at most 200 (`--notes`).
+    /// The open notes, oldest first, at most 200 (`--notes`).
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<Vec<Note>>,
     /// What only `--all` shows, if anything.
@@ -142,7 +142,7 @@ impl Command for TurnJoin {
             agent_id: joined.member.agent_id.to_string(),
             created: joined.created,
             ordinal: joined.member.ordinal,
-            // Records added meanwhile are events that the caller has not seen.
+            // Records added in the meantime are events that the caller has not seen.
             state: SessionState { cursor_seq: joined.cursor_seq, ..session.state(Some(&who))? },
         })
     }

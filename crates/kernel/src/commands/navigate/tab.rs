@@ -104,8 +104,8 @@ pub struct TabOutput {
     pub snapshot: Option<OutlineOutput>,
 }
 
-/// The properties that the `tab` commands share. Tabs come and go whatever their pages show, so the
-/// commands also work while a dialog is pending.
+/// The properties that the `tab` commands share. Tabs come and go regardless of what their pages
+/// show, so the commands also work while a dialog is pending.
 const TAB: Spec = Spec {
     effect: Effect::Mutates,
     needs: &[Capability::Tabs],

@@ -107,8 +107,8 @@ impl Command for Find {
             return Err(resolve::not_found(cx, &tree, &selector)?);
         }
         let listed: Vec<NodeId> = self.requested_matches(&all)?.iter().copied().take(MAX_LISTED).collect();
-        // Issue all refs at once, so that numbers follow document order and not the order of the
-        // lines.
+        // Issue all refs in one call, so that numbers follow document order and not the order of
+        // the lines.
         capture::issue(cx, &listed)?;
         let mut found = Vec::new();
         for node in listed {

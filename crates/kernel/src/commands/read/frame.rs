@@ -91,13 +91,13 @@ impl WatchFrame {
     /// is open, the app is not read.
     async fn take(&self, cx: &mut Cx) -> Result<WatchFrameOutput> {
         waiting::let_others_pass(cx).await?;
-        // Read these before the app, so that the next frame shows what happens meanwhile.
+        // Read these before the app, so that the next frame shows what happens in the meantime.
         let live = cx.open_session()?;
         let (commands, last_command) = (live.watch.commands, live.watch.last_command);
         let read = match live.device.dialog() {
             Some(_) => None,
             None => match self.read(cx).await {
-                // A command that ran meanwhile opened a dialog.
+                // A command that ran in the meantime opened a dialog.
                 Err(e) if e.code == ErrorCode::DialogOpen => None,
                 read => Some(read?),
             },
@@ -169,7 +169,7 @@ impl WatchFrame {
 }
 
 /// Waits until no command has used the session for a moment, or until [`MAX_ROOM`] has passed.
-/// Meanwhile the session can read ahead, as it does when nobody is watching.
+/// Meanwhile, the session can read ahead, as it does when nobody is watching.
 async fn leave_room(cx: &mut Cx) -> Result<()> {
     let end = Instant::now() + MAX_ROOM;
     loop {

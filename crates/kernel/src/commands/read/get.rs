@@ -47,7 +47,7 @@ pub enum Property {
     Attrs,
     /// The bounding box, in viewport pixels.
     Box,
-    /// The states, in the words of a snapshot.
+    /// The states, worded as in a snapshot.
     State,
     /// The HTML, or the platform's equivalent.
     Html,
@@ -186,7 +186,7 @@ pub(crate) async fn page(cx: &mut Cx) -> Result<Page> {
     }
 }
 
-/// Returns the app's address alone. If the device knows it, the page need not respond.
+/// Returns only the app's address. If the device knows it, the page need not respond.
 pub(crate) async fn url(cx: &mut Cx) -> Result<String> {
     match cx.device()?.url().await? {
         Some(url) => Ok(url),

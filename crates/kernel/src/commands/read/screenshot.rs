@@ -184,7 +184,7 @@ impl Command for Screenshot {
 /// Returns the address of the element to capture, if one was named.
 ///
 /// # Errors
-/// Returns the errors of resolving, and `UNSUPPORTED` for a node that is not backed by an
+/// Returns errors from resolving the target, and `UNSUPPORTED` for a node that is not backed by an
 /// element in the app.
 pub(super) async fn address_to_capture(cx: &mut Cx, target: Option<&Target>) -> Result<Option<Handle>> {
     let Some(target) = target else { return Ok(None) };
@@ -219,8 +219,8 @@ pub(super) fn write_image(cx: &mut Cx, path: Option<PathBuf>, name: &str, bytes:
 
 /// Takes a screenshot together with the boxes of what it shows.
 ///
-/// The screenshot is repeated if elements moved meanwhile, because their boxes are then wrong.
-/// Elements that moved during the last attempt are omitted.
+/// The screenshot is repeated if elements moved while it was being taken, because their boxes are
+/// then wrong. Elements that moved during the last attempt are omitted.
 pub(super) async fn capture_without_motion(
     cx: &mut Cx,
     request: ScreenshotRequest,

@@ -151,11 +151,11 @@ impl Command for RecordStop {
 /// Checks the session out if it is still open.
 ///
 /// # Errors
-/// Returns the errors of waiting for a checkout.
+/// Returns errors from waiting for a checkout.
 pub(crate) async fn check_out_if_open(cx: &mut Cx) -> Result<()> {
     let Ok(slot) = cx.host.slot(cx.session_name()) else { return Ok(()) };
     match cx.check_out(slot, Position::Next).await {
-        // The session was lost meanwhile, but the log of its recording remains.
+        // The session has been lost in the meantime, but the log of its recording remains.
         Err(e) if matches!(e.code, ErrorCode::BackendLost | ErrorCode::SessionNotFound) => Ok(()),
         entered => entered,
     }

@@ -18,7 +18,7 @@ const MAX_NAMED_REQUESTS: usize = 3;
 
 /// Wait until a matching request has been answered or has failed.
 ///
-/// A request that ended since the start of the last action also counts.
+/// A request that has ended since the start of the last action also counts.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct WaitRequest {
@@ -84,7 +84,7 @@ pub struct RequestOutput {
     pub failed: Option<String>,
     /// How long the request took, in milliseconds.
     pub ms: u64,
-    /// The condition that now holds, in words.
+    /// A description of the condition that now holds.
     pub truth: String,
 }
 
@@ -98,7 +98,7 @@ pub struct DownloadOutput {
     pub bytes: u64,
     /// The path of the file.
     pub path: PathBuf,
-    /// The condition that now holds, in words.
+    /// A description of the condition that now holds.
     pub truth: String,
 }
 
@@ -282,7 +282,7 @@ async fn copy(roots: Option<Vec<PathBuf>>, from: &Path, mut to: PathBuf, name: &
     let copy = move || {
         files::write_from(roots.as_deref(), &target, |file| std::io::copy(&mut source, file).map(drop))
     };
-    // Copying a large file takes time, and other sessions must continue meanwhile.
+    // Copying a large file takes time, and other sessions must continue in the meantime.
     let copied = tokio::task::spawn_blocking(copy).await;
     copied.map_err(|e| Error::internal(format!("the downloaded file could not be copied: {e}")))??;
     Ok(to)

@@ -25,8 +25,8 @@ pub struct WatchFrameOutput {
     pub boxes: Vec<FrameBox>,
     /// The outline of the app.
     pub outline: String,
-    /// The open dialog, in words. The app is waiting for an answer to it, and no screenshot is
-    /// taken meanwhile.
+    /// A description of the open dialog. While the app is waiting for an answer, no screenshot is
+    /// taken.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialog: Option<String>,
     /// The number of commands that ran before the frame.

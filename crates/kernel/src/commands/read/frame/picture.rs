@@ -41,7 +41,7 @@ impl Shot {
 }
 
 /// Takes a picture, and reads the app before and after it. Returns the later tree with the elements
-/// that neither changed nor moved meanwhile. Tries once more if any element did change or move and
+/// that neither changed nor moved in between. Tries once more if any element did change or move and
 /// no command ran. Returns no picture if the device takes no screenshots.
 ///
 /// No command waits for the picture: it is taken while the session is free for others.
@@ -64,7 +64,7 @@ pub(super) async fn take(
         let all = placed.len();
         let same = unmoved_elements((&before, &first), (&tree, placed));
         let moved = same.len() < all || all < first.len();
-        // After a command, the next frame comes at once anyway.
+        // After a command, the next frame follows immediately in any case.
         if !moved || round == MAX_ROUNDS || disturbed {
             return Ok((tree, same, Some(shot)));
         }
