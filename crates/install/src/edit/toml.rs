@@ -114,7 +114,7 @@ fn header_lines(text: &str, table: &Table, lines: &mut Vec<Range<usize>>) -> Opt
     Some(())
 }
 
-/// Extends a range to whole lines, with the line break of the last one.
+/// Extends a range to whole lines, including the line break of the last line.
 fn whole_lines(text: &str, range: Range<usize>) -> Range<usize> {
     let start = text[..range.start].rfind('\n').map_or(0, |newline| newline + 1);
     let end = text[range.end..].find('\n').map_or(text.len(), |newline| range.end + newline + 1);
