@@ -43,7 +43,7 @@ enum ToggleState {
 ///
 /// # Errors
 /// Returns errors from resolving the target, `ELEMENT_DISABLED` when the field is disabled or
-/// read-only, and `INVALID_ARGS` when it accepts no value, or does not accept this one.
+/// read-only, and `INVALID_ARGS` when it accepts no value, or does not accept this value.
 pub(crate) async fn field_kind(
     cx: &mut Cx,
     target: &Target,

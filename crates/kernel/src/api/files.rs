@@ -108,7 +108,7 @@ pub fn sibling_path(path: &Path, what: &str) -> PathBuf {
 }
 
 /// Replaces a file like [`write_within`], for a file with a single writer. The temporary file is
-/// `fresh`, so that a crash leaves at most that one behind.
+/// `fresh`, so that a crash leaves at most that file behind.
 ///
 /// # Errors
 /// Returns `IO` or `STORAGE_FULL`. The old file is then unchanged.

@@ -58,7 +58,7 @@ pub struct TabClose {
     pub discard: bool,
 }
 
-/// Show a tab and its window to the person at this machine, and make it the current tab.
+/// Show a tab and its window to the person at this machine, and make that tab current.
 ///
 /// No other command takes the focus of the desktop.
 #[derive(Debug, Clone, Serialize, Deserialize, JsonSchema)]

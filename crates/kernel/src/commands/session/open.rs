@@ -34,7 +34,7 @@ static DEFINITION: CommandDefinition = CommandDefinition::of::<Open>(Open::SPEC)
 
 /// Open a page or app in the session, and return when it is ready.
 ///
-/// If the session is already open on the same platform, its app navigates there and keeps its refs;
+/// If the session is already open on the same platform, its app navigates there and refs are kept;
 /// `--relaunch` starts the app again in a new lifetime.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]

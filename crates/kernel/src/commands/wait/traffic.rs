@@ -179,8 +179,8 @@ impl Command for WaitRequest {
                     ),
                 });
             }
-            // Name the nearest misses: matching requests that are pending or ended differently,
-            // else the latest ones.
+            // Name the nearest misses: matching requests that are pending or ended differently, or
+            // otherwise the latest requests.
             let mut near: Vec<&NetworkRequest> = seen.iter().filter(fits).collect();
             if near.is_empty() {
                 near = seen.iter().rev().filter(|r| r.counts).take(MAX_NAMED_REQUESTS).collect();
