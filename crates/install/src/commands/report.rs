@@ -41,7 +41,7 @@ impl Show for Report {
         (!failed.is_empty()).then(|| {
             let message =
                 format!("{} of {} targets failed: {}", failed.len(), self.results.len(), failed.join(", "));
-            Error::io(message).hint("fix the failures that the results list, then run the command again")
+            Error::io(message).hint("fix the failures listed in the results, then run the command again")
         })
     }
 }

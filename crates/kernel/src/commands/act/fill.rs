@@ -78,7 +78,7 @@ fn secret(cx: &mut Cx, name: &str) -> Result<String> {
             false => format!("use one of {}, or ", known.join(", ")),
         };
         return Err(Error::invalid_args(format!("there is no secret {}", quote(name)))
-            .hint(format!("{known}set STICKPIN_SECRET_NAME in the environment where stickpin starts")));
+            .hint(format!("{known}set STICKPIN_SECRET_NAME in the environment in which stickpin starts")));
     };
     let value = secret.reveal().to_owned();
     let secrets = &mut cx.open_session()?.secrets;

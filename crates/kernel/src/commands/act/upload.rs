@@ -214,11 +214,11 @@ async fn close_refused_chooser(cx: &mut Cx, chooser: Handle, e: Error) -> Result
     Ok(match closed {
         Ok(None) => e,
         Ok(Some(true)) => {
-            let message = format!("{}; the file chooser that it opened was closed again", e.message);
+            let message = format!("{}; the file chooser was closed again", e.message);
             Error { message, ..e }
         }
         Ok(Some(false)) | Err(_) => {
-            let message = format!("{}; the file chooser that it opened is still open", e.message);
+            let message = format!("{}; the file chooser is still open", e.message);
             Error { message, ..e }
                 .hint("run `stickpin snapshot -i` to see it, or `stickpin key Escape` to close it")
         }

@@ -357,7 +357,7 @@ fn write_repaired(
     if path.is_some() && repaired.len() > 1 {
         let message = format!("{} scripts were repaired, but only one output file was named", repaired.len());
         return Err(
-            Error::invalid_args(message).hint("omit the file name to write each script to a file of its own")
+            Error::invalid_args(message).hint("omit the file name to write each script to its own file")
         );
     }
     let write = |repair: &&ScriptRepair| {
