@@ -106,5 +106,5 @@ fn too_far_apart_error(source: &ActionTarget, destination: &ActionTarget) -> Err
         "{} and {} are not in view at the same time",
         destination.description, source.description
     ))
-    .hint("open the app with a larger viewport, `--viewport 1280x1600`, or drag in two steps")
+    .hint("open the app with a larger viewport (`--viewport 1280x1600`), or drag in two steps")
 }

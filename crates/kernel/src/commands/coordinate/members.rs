@@ -245,7 +245,7 @@ impl Show for TurnStateOutput {
     fn show(&self, text: &mut Text) {
         show_state(&self.state, text);
         if let Some(Hidden { members }) = self.hidden {
-            text.line(format_args!("{members} more with `turn state --all`"));
+            text.line(format_args!("{members} more: use `turn state --all` to list them"));
         }
         talk::show_notes(self.notes.iter().flatten(), text);
     }

@@ -364,7 +364,7 @@ impl Show for SessionListOutput {
         }
         text.table(&self.sessions.iter().map(SessionEntry::row).collect::<Vec<_>>(), "  ");
         if self.hidden > 0 && self.sessions.is_empty() {
-            text.line(format_args!("{} more with `session list --all`", self.hidden));
+            text.line(format_args!("{} more: use `session list --all` to list them", self.hidden));
         }
     }
 }
