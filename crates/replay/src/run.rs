@@ -394,7 +394,7 @@ pub(crate) const CLOSE: &str = "close";
 
 fn platform_error(expected: &str, found: fmt::Arguments<'_>) -> Error {
     Error::unsupported(format!("the script is for {}, but {found}", stickpin_tree::quote(expected)))
-        .hint("set the platform in the script, before its first command: `context platform=...`")
+        .hint("correct the platform in the script's `context` line: `platform=...`")
 }
 
 /// Returns whether a query that failed with this code may succeed when it is repeated.

@@ -82,7 +82,7 @@ pub enum NodeKind {
 /// How often, or whether, the lines of a block run; `T` is the target of an `if`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Block<T> {
-    /// `retry N { ... }`: starts over when a line fails, at most N runs in all.
+    /// `retry N { ... }`: starts over when a line fails; runs at most N times in all.
     Retry(u32),
     /// `repeat N { ... }`: runs the lines N times.
     Repeat(u32),

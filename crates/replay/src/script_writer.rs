@@ -31,7 +31,7 @@ impl ScriptWriter for AdScriptWriter {
         let (mut repaired, mut next) = (String::with_capacity(repair.text.len()), 0);
         for site in sites {
             let line = usize::try_from(site.line).unwrap_or(usize::MAX).saturating_sub(1).min(lines.len());
-            // Comments right above the line that describe its targets belong to it.
+            // Comments right above the line belong to it if they describe its targets.
             let comments = lines[next..line].iter().rev().take_while(|above| is_comment(above)).count();
             let first = (line - comments..line).find(|&at| is_annotation(lines[at])).unwrap_or(line);
             // Indented like the line that the steps replace.

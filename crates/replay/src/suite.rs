@@ -63,7 +63,7 @@ impl Suite {
                 None => running.spawn(task),
             };
         }
-        // Scripts of a worker that panicked have no report and count as not run.
+        // A script whose worker panicked has no report and counts as not run.
         while running.join_next().await.is_some() {}
         let reports = std::mem::take(&mut *shared.reports.lock().unwrap_or_else(PoisonError::into_inner));
         let files = reports

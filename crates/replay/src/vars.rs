@@ -20,7 +20,7 @@ impl Vars {
     /// Adds a `KEY=VALUE` from the command line.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` for any other form, or for the name of a built-in variable.
+    /// Returns `INVALID_ARGS` for any other form, or for a reserved name, which begins with `AD_`.
     pub fn set_from_pair(&mut self, pair: &str) -> Result<()> {
         let bad = |message: String| Err(Error::invalid_args(message).hint("for example: `-e USER=ada`"));
         let Some((key, value)) = pair.split_once('=') else {

@@ -37,7 +37,8 @@ struct Arguments {
     /// Begin with this step, in an app that is already in the right state.
     #[schemars(extend("x-placeholder" = "N"))]
     from: Option<usize>,
-    /// The round of each block around that step, outermost first: `2` or `3,1`.
+    /// The round of each `repeat` and `retry` block around that step, outermost first: `2` or
+    /// `3,1`.
     #[schemars(extend("x-placeholder" = "N"))]
     rounds: Option<String>,
     /// Fail if the script has changed since the divergence was reported.
@@ -209,7 +210,11 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
 fn start_position(plan: &Plan, args: &Arguments) -> Result<Position> {
     let digest = plan.digest();
     if let Some(given) = args.plan_digest.as_ref().filter(|given| **given != digest) {
-        let message = format!("{} has changed: its digest is {digest}, not {}", plan.file, quote(given));
+        let message = format!(
+            "{} has changed, or a file that it includes: its plan digest is {digest}, not {}",
+            plan.file,
+            quote(given)
+        );
         return Err(Error::invalid_args(message).hint(
             "read the script again, because the step numbers may have changed, or replay the whole script",
         ));
@@ -217,8 +222,9 @@ fn start_position(plan: &Plan, args: &Arguments) -> Result<Position> {
     let rounds = args.rounds.as_deref().map_or(Ok(Vec::new()), |rounds| {
         let number = |part: &str| part.trim().parse::<u32>();
         rounds.split(',').map(number).collect::<Result<Vec<u32>, _>>().map_err(|_| {
-            Error::invalid_args(format!("`rounds` must be numbers, not {}", quote(rounds)))
-                .hint("for example: `--rounds 2,1`")
+            let message =
+                format!("`rounds` must be whole numbers separated by commas, not {}", quote(rounds));
+            Error::invalid_args(message).hint("for example: `--rounds 2,1`")
         })
     })?;
     let from = Position { step: args.from.unwrap_or(1), rounds };

@@ -54,7 +54,8 @@ impl ReportFiles {
     }
 }
 
-/// Checks that a file can be written at this path. Leaves nothing behind.
+/// Checks that a file can be written at this path. Creates its folder if necessary, and leaves no
+/// file behind.
 fn check_writable(path: &Path) -> Result<()> {
     let failed = |e: &std::io::Error| io_error("write", path, e);
     if path.is_dir() {

@@ -16,15 +16,16 @@ use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::{Effect, Error, PathArg, Response, Result, Spec, io_error};
 use stickpin_tree::quote;
 
-/// The maximum number of concurrent sessions.
+/// The maximum number of scripts that run at the same time.
 const MAX_WORKERS: usize = 64;
 
 /// Run scripts as tests, each in its own session, which is closed at the end.
 ///
 /// Exits with 0 if all scripts passed, 1 if any did not, 2 for invalid arguments. Failures of the
 /// browser, device or disk are reported as broken, separately from failures of the app. In a
-/// folder, every .ad file is a script, and so is every Maestro flow (YAML with an appId or a url)
-/// directly in it. Files whose names begin with `_` are only included by others.
+/// folder, every .ad file is a script, except repaired ones, and so is every Maestro flow (YAML
+/// with an appId or a url) directly in it. Files whose names begin with `_` are only included by
+/// others.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {

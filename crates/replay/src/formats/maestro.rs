@@ -89,7 +89,7 @@ impl FlowHeader {
             other => {
                 return Err(commands.at.error_at(
                     format!("expected a list of commands, found {}", other.kind()),
-                    "- tapOn: Sign in",
+                    "for example: `- tapOn: Sign in`",
                 ));
             }
         };
@@ -101,15 +101,15 @@ impl FlowHeader {
     }
 }
 
+const ENV_FORM: &str = "for example: `env: {USER: ada}`";
+
 /// Returns the `KEY: value` pairs, in the order of the file.
 fn env(yaml: &Yaml) -> Result<Vec<(String, Template)>, ScriptError> {
     let pairs = match &yaml.value {
         YamlValue::Map(pairs) => pairs,
         YamlValue::Null => return Ok(Vec::new()),
         other => {
-            return Err(yaml
-                .at
-                .error_at(format!("`env` is {}, not a mapping", other.kind()), "env: {USER: ada}"));
+            return Err(yaml.at.error_at(format!("`env` is {}, not a mapping", other.kind()), ENV_FORM));
         }
     };
     let pair = |(key, value): &(yaml::YamlKey, Yaml)| {

@@ -144,11 +144,11 @@ fn refuse_references(event: &Event<'_>, at: YamlPosition) -> Result<(), ScriptEr
     if anchor != 0 {
         return Err(at.error_at(
             "anchors and aliases (`&`, `*`) are not supported",
-            "write the value out; quote text that begins with & or *",
+            "write the value out; quote text that begins with `&` or `*`",
         ));
     }
     if tag.is_some() {
-        return Err(at.error_at("tags (`!`) are not supported", "quote text that begins with !"));
+        return Err(at.error_at("tags (`!`) are not supported", "quote text that begins with `!`"));
     }
     Ok(())
 }

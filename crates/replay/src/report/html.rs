@@ -86,9 +86,9 @@ fn verdict(report: &Report) -> String {
     match (all, bad) {
         (0, _) => "No script was run".to_owned(),
         (1, 0) => "The script passed".to_owned(),
-        (1, _) => "The script failed".to_owned(),
+        (1, _) => "The script did not pass".to_owned(),
         (_, 0) => format!("All {all} scripts passed"),
-        _ => format!("{bad} of {all} scripts failed"),
+        _ => format!("{bad} of {all} scripts did not pass"),
     }
 }
 

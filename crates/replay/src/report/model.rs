@@ -27,7 +27,7 @@ pub struct Report {
     pub started_at: u64,
     /// The duration.
     pub millis: f64,
-    /// The number of concurrent sessions.
+    /// The number of scripts that ran at the same time.
     pub workers: usize,
     /// Which part of the scripts was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -63,9 +63,9 @@ pub enum EndedEarly {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
-    /// Every step succeeded the first time.
+    /// The script passed at the first attempt.
     Passed,
-    /// The script passed after it had failed.
+    /// The script passed after a failed attempt.
     Flaky,
     /// The app differs from the recording, or the script cannot be read.
     Failed,

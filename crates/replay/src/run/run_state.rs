@@ -88,8 +88,8 @@ impl RunState {
         });
         let r#ref = unknown?;
         Some(
-            Error::ref_not_found(format!("{ref} was never issued in this run ({})", step.at))
-                .hint("use selectors in scripts; `record start` writes them"),
+            Error::ref_not_found(format!("`{ref}` was not issued in this run ({})", step.at))
+                .hint("use selectors in scripts; `record start` records commands with selectors"),
         )
     }
 

@@ -12,7 +12,7 @@ pub struct ScriptError {
     pub column: u32,
     /// The message in one sentence.
     pub message: String,
-    /// The correct form; may be empty.
+    /// How to correct the error; may be empty.
     pub hint: String,
 }
 

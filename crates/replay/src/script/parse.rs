@@ -45,7 +45,7 @@ impl Parser {
             return Err(LineError::new(
                 at,
                 "the line contains a carriage return",
-                "write it as \\r in double quotes",
+                "in double quotes, write a carriage return as `\\r`",
             ));
         }
         let start = line.len() - line.trim_start_matches(is_space).len();
@@ -72,9 +72,15 @@ impl Parser {
 
     /// Parses `context platform=web timeout=60000`.
     fn context(&mut self, line: &str, start: usize) -> Result<(), LineError> {
-        const FORM: &str = "context platform=web timeout=60000 retries=1";
-        LineError::unless(!self.seen_context, start, "there is a second `context` line", FORM)?;
-        LineError::unless(!self.seen_command, start, "`context` must come before the first command", FORM)?;
+        const FORM: &str = "for example: `context platform=web timeout=60000 retries=1`";
+        const UP: &str = "move this line up";
+        LineError::unless(
+            !self.seen_context,
+            start,
+            "there is a second `context` line",
+            "merge the two lines",
+        )?;
+        LineError::unless(!self.seen_command, start, "`context` must come before the first command", UP)?;
         self.seen_context = true;
         let mut at = skip(line, start + "context".len());
         while at < line.len() {
@@ -85,7 +91,7 @@ impl Parser {
             let twice = format!("`{key}` is given twice in `context`");
             LineError::unless(self.script.context(&key).is_none(), at, twice, "keep one of the two")?;
             let is_valid = !matches!(key.as_str(), "timeout" | "retries") || value.parse::<u32>().is_ok();
-            let invalid = format!("`{key}` is {}, not a whole number", quote(value));
+            let invalid = format!("`{key}` is {}, not a whole number from 0 to {}", quote(value), u32::MAX);
             LineError::unless(is_valid, at, invalid, FORM)?;
             self.script.context.push((key, value.to_owned()));
             at = skip(line, end);
@@ -95,9 +101,10 @@ impl Parser {
 
     /// Parses `env KEY=VALUE`.
     fn env(&mut self, line: &str, at: usize) -> Result<(), LineError> {
-        const FORM: &str = "env KEY=VALUE, before the first command";
+        const FORM: &str = "for example: `env USER=ada`";
+        const UP: &str = "move this line up";
         let at = skip(line, at);
-        LineError::unless(!self.seen_command, at, "`env` must come before the first command", FORM)?;
+        LineError::unless(!self.seen_command, at, "`env` must come before the first command", UP)?;
         let (key, value, end) = parse_pair(line, at, FORM)?;
         variable(&key, at)?;
         let is_new = self.script.env.iter().all(|(k, _)| *k != key);
@@ -148,7 +155,7 @@ impl Parser {
                 let Some(times) = times.filter(|n| (1..=MAX_TIMES).contains(n)) else {
                     return Err(LineError::new(
                         start,
-                        format!("`{first}` needs a number from 1 to {MAX_TIMES}"),
+                        format!("`{first}` needs one number from 1 to {MAX_TIMES}"),
                         BLOCKS,
                     ));
                 };
@@ -201,7 +208,7 @@ fn words(line: &str, at: usize) -> Result<Vec<Template>, LineError> {
 
 /// Parses `include FILE [KEY=VALUE]...`.
 fn include(line: &str, start: usize) -> Result<NodeKind, LineError> {
-    const FORM: &str = "include steps/login.ad USER=ada";
+    const FORM: &str = "for example: `include steps/login.ad USER=ada`";
     let mut at = skip(line, start + "include".len());
     LineError::unless(at != line.len(), start, "`include` needs a file", FORM)?;
     let (file, end) = word::read(line, at)?;
@@ -236,7 +243,7 @@ fn parse_pair(line: &str, at: usize, form: &'static str) -> Result<(String, Temp
     let rest = &line[at..];
     let equals = rest.find('=').filter(|&i| i > 0 && !rest[..i].contains(is_space));
     let Some(equals) = equals else {
-        return Err(LineError::new(at, "KEY=VALUE is missing", form));
+        return Err(LineError::new(at, "expected `KEY=VALUE`", form));
     };
     let value_start = at + equals + 1;
     if line[value_start..].is_empty() || line[value_start..].starts_with(is_space) {

@@ -25,7 +25,7 @@ pub(super) fn read(line: &str, at: usize) -> Result<(Template, usize), LineError
         return Err(LineError::new(
             end,
             "a closing quote is not followed by a space",
-            "words are separated by spaces: press \"role=button\" --settle",
+            "separate words with spaces: `press \"role=button\" --settle`",
         ));
     }
     template(&chars, at).map(|found| (found, end))
@@ -174,7 +174,12 @@ fn template(chars: &[WordChar], at: usize) -> Result<Template, LineError> {
     Ok(Template::new(parts))
 }
 
-/// Returns whether this is a name: letters, digits and underscores, not starting with a digit.
+/// The hint for an invalid variable name.
+pub(super) const NAME_HINT: &str =
+    "a variable name consists of ASCII letters, digits and underscores, and does not begin with a digit";
+
+/// Returns whether this is a variable name: ASCII letters, digits and underscores, not starting
+/// with a digit.
 pub(crate) fn is_name(name: &str) -> bool {
     name.starts_with(|c: char| c.is_ascii_alphabetic() || c == '_')
         && name.chars().all(|c| c.is_ascii_alphanumeric() || c == '_')

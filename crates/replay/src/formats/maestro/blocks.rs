@@ -80,7 +80,7 @@ fn conditional(flow: &FlowHeader, when: &Yaml, mut body: Vec<Node>) -> Nodes {
         has_condition = true;
         let required = yaml.value.as_text();
         if required.is_empty() {
-            return Err(yaml.at.error_at("`platform` must be a name", "platform: Web"));
+            return Err(yaml.at.error_at("`platform` must be a name", "for example: `platform: Web`"));
         }
         let is_phone = PHONE_PLATFORMS.iter().any(|phone| required.eq_ignore_ascii_case(phone));
         let Some(platform) = flow.platform.or(is_phone.then_some("no phone")) else {
@@ -129,7 +129,10 @@ pub(super) fn repeat(flow: &FlowHeader, command: &mut Command<'_>, depth: usize)
     let times = command.fields.take("times").map(|yaml| repetitions("times", yaml)).transpose()?;
     let condition = command.fields.take("while");
     let end_check = match (times, condition) {
-        (None, None) => return Err(command.at.error_at("`repeat` needs `times` or `while`", "times: 5")),
+        (None, None) => {
+            let hint = "for example: `times: 5`";
+            return Err(command.at.error_at("`repeat` needs `times` or `while`", hint));
+        }
         (None, Some(condition)) => Some(loop_end_check(command, condition)?),
         (Some(_), _) => None,
     };

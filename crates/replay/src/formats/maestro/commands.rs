@@ -75,9 +75,10 @@ impl FlowHeader {
                 }
             },
             other => {
-                return Err(item
-                    .at
-                    .error_at(format!("expected a command, found {}", other.kind()), "- tapOn: Sign in"));
+                return Err(item.at.error_at(
+                    format!("expected a command, found {}", other.kind()),
+                    "for example: `- tapOn: Sign in`",
+                ));
             }
         };
         if let Some((message, hint)) = unsupported("Maestro", name) {
@@ -221,7 +222,7 @@ fn tap(command: &mut Command<'_>, verb: &str, extra: Option<&str>) -> Nodes {
     words.extend(fields.text("waitToSettleTimeoutMs")?.map(|ms| option("settle", &ms)));
     let times = fields.take("repeat").map(|yaml| repetitions("repeat", yaml)).transpose()?;
     let delay = if times.is_some() { fields.text("delay")? } else { None };
-    fields.expect_default("retryTapIfNoChange", false, "use retry: {maxRetries: 1, commands: [...]}")?;
+    fields.expect_default("retryTapIfNoChange", false, "use `retry: {maxRetries: 1, commands: [...]}`")?;
     fields.ignore(&["label"]);
     if point.is_some() {
         // A point always exists.
@@ -281,8 +282,7 @@ fn erase_text(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
 }
 
 fn press_key(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
-    let key = single_text(command, "key")?;
-    let key = key.as_text().unwrap_or_default();
+    let key = single_text(command, "key")?.to_string();
     command.literal_line(match key.to_ascii_lowercase().as_str() {
         "enter" => &["key", "Enter"],
         "backspace" => &["key", "Backspace"],

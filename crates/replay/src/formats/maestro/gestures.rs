@@ -45,7 +45,7 @@ fn coordinates(yaml: &Yaml) -> Result<(Length, Length), ScriptError> {
     };
     let lengths = yaml.value.as_text().split_once(',').and_then(|(x, y)| Some((length(x)?, length(y)?)));
     lengths.ok_or_else(|| {
-        yaml.at.error_at("a point needs two lengths", "\"50%, 80%\", or \"100, 200\" in pixels")
+        yaml.at.error_at("a point needs two lengths", "for example, in pixels: `\"100, 200\"`")
     })
 }
 
@@ -84,15 +84,15 @@ pub(super) fn swipe(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Node
         (Some(lone), None) | (None, Some(lone)) => {
             return Err(lone.at.error_at(
                 "`swipe` goes from `start` to `end`; one of them is missing",
-                "start: \"50%, 80%\", end: \"50%, 20%\"",
+                "for example: `start: \"50%, 80%\"` and `end: \"50%, 20%\"`",
             ));
         }
     };
     if let Some((start, end)) = points {
         let (scroll_direction, distance) = scroll_between(coordinates(start)?, coordinates(end)?)
             .ok_or_else(|| {
-                end.at
-                    .error_at("a diagonal `swipe` is not supported", "start: \"50%, 80%\", end: \"50%, 20%\"")
+                let hint = "for example, vertically: `start: \"50%, 80%\"` and `end: \"50%, 20%\"`";
+                end.at.error_at("a diagonal `swipe` is not supported", hint)
             })?;
         return Ok(vec![command.line(vec![
             word("scroll"),
@@ -101,10 +101,9 @@ pub(super) fn swipe(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Node
         ])]);
     }
     let Some(finger_direction) = fields.take("direction") else {
-        return Err(command.at.error_at(
-            "`swipe` needs a `direction`, or `start` and `end`",
-            "direction: UP; from: a selector",
-        ));
+        return Err(command
+            .at
+            .error_at("`swipe` needs a `direction`, or `start` and `end`", "for example: `direction: UP`"));
     };
     let (_, scroll_direction) = direction(finger_direction)?;
     let from = fields.take("from").map(|yaml| selector::from_yaml("from", yaml)).transpose()?;

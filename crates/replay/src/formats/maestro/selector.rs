@@ -70,16 +70,16 @@ const RELATION_KEYS: &[(&str, &str)] = &[
     ("rightOf", POSITION_KEYS),
     ("containsChild", CONTAINMENT_KEYS),
     ("containsDescendants", CONTAINMENT_KEYS),
-    ("traits", "use text or id to name an element"),
+    ("traits", "use `text` or `id` to name an element"),
     ("width", SIZE_KEYS),
     ("height", SIZE_KEYS),
     ("tolerance", SIZE_KEYS),
 ];
 
 const POSITION_KEYS: &str =
-    "a relative position does not identify an element: use childOf for its container, or index";
-const CONTAINMENT_KEYS: &str = "name the element by its own text or id, or by childOf";
-const SIZE_KEYS: &str = "a size does not identify an element: use text and id";
+    "a relative position does not identify an element: use `childOf` for its container, or `index`";
+const CONTAINMENT_KEYS: &str = "name the element by its own `text` or `id`, or by `childOf`";
+const SIZE_KEYS: &str = "a size does not identify an element: use `text` or `id`";
 
 /// Takes the terms of a selector from a command's arguments.
 pub(super) fn take(fields: &mut Fields<'_>) -> Result<Template, ScriptError> {
@@ -150,8 +150,7 @@ fn term(key: &str, operator: &str, value: &Template) -> Vec<TemplatePart> {
     parts
 }
 
-/// Converts one of the supported regular expressions into a comparison: a plain text, `text.*`,
-/// `.*text` and `.*text.*`.
+/// Converts a supported pattern (`text`, `text.*`, `.*text` or `.*text.*`) into a comparison.
 fn comparison(key: &str, value: &Template, at: YamlPosition) -> Result<Vec<TemplatePart>, ScriptError> {
     let mut parts = value.parts().to_vec();
     let open_start = strip(parts.first_mut(), |text| text.strip_prefix(".*"));
@@ -186,7 +185,7 @@ fn unsupported_pattern(value: &Template, at: YamlPosition) -> ScriptError {
     let shown = stickpin_tree::quote(&value.to_string());
     at.error_at(
         format!("the pattern {shown} is not supported"),
-        "use the whole text, its beginning \"text.*\", its end \".*text\", or part of it \".*part.*\"; a backslash escapes a character",
+        "use the whole text, its beginning `text.*`, its end `.*text`, or a part of it `.*part.*`; a backslash escapes a character",
     )
 }
 

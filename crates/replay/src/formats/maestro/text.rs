@@ -46,7 +46,7 @@ fn variable(inside: &str, at: YamlPosition) -> Result<TemplatePart, ScriptError>
             let shown = stickpin_tree::quote(&format!("${{{inside}}}"));
             Err(at.error_at(
                 format!("{shown} is a JavaScript expression"),
-                "only ${KEY} and ${KEY || \"default\"} are supported",
+                "only `${KEY}` and `${KEY || \"default\"}` are supported",
             ))
         }
     }

@@ -65,11 +65,14 @@ fn faults_are_said_before_anything_runs() {
         ("replay good.ad -e 1=2", "is not a variable name"),
         ("replay good.ad -e AD_SESSION=x", "is a reserved name"),
         ("replay good.ad --from 7", "cannot begin at step 7: it has 1 step"),
-        ("replay good.ad --plan-digest 0123456789abcdef", "has changed: its digest is"),
+        (
+            "replay good.ad --plan-digest 0123456789abcdef",
+            "has changed, or a file that it includes: its plan digest is",
+        ),
         ("test", "`test` needs PATH"),
         ("test not-there", "\"not-there\" matches no script (resolved to /"),
         ("test 'flows/**/*.ad'", "matches no script"),
-        ("test good.ad --shard 3/2", "is not of the form I/N"),
+        ("test good.ad --shard 3/2", "`shard` must be `I/N` with I from 1 to N"),
         ("test good.ad --workers 0", "`workers` must be a number"),
         ("test good.ad --junit /dev/null/x.xml", "could not write"),
     ] {

@@ -224,7 +224,11 @@ fn a_run_goes_on_where_it_stopped_and_nowhere_else() {
     // The script has changed, if only in an included file.
     desk.write("steps/name.ad", "fill label=Name Eve\n");
     let ran = desk.run(&again);
-    assert!(ran.code == 2 && ran.err.contains("flow.ad has changed: its digest is"), "{ran:?}");
+    assert!(
+        ran.code == 2
+            && ran.err.contains("flow.ad has changed, or a file that it includes: its plan digest is"),
+        "{ran:?}"
+    );
     assert!(desk.received().is_empty());
     // The app is correct now, and both rounds are run.
     desk.ok("close");
