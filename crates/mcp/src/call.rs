@@ -271,7 +271,7 @@ fn text_argument(args: &mut Map<String, Value>, name: &str) -> Result<Option<Str
         None | Some(Value::Null) => Ok(None),
         Some(Value::String(text)) if text.is_empty() => Ok(None),
         Some(Value::String(text)) => Ok(Some(text)),
-        Some(_) => Err(Error::invalid_args(format!("`{name}` is not text"))),
+        Some(_) => Err(Error::invalid_args(format!("`{name}` must be text"))),
     }
 }
 

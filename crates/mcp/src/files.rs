@@ -11,9 +11,10 @@ use url::Url;
 #[derive(Debug, Clone)]
 pub(crate) struct Folders {
     /// The base of relative paths, if there is one: the client's first root, otherwise the working
-    /// directory, otherwise the project folder that the server's environment names. A working
-    /// directory that is or contains the home folder counts only if it is among the folders that
-    /// the server was started with.
+    /// directory, otherwise the project folder that the server's environment names. A directory
+    /// that is or contains the home folder does not count as either of the last two. If no base is
+    /// left, such a working directory, other than `/`, counts if it is within the folders that the
+    /// server was started with.
     pub(crate) start: Option<PathBuf>,
     /// The folders that may contain files: the client's roots, otherwise the base of relative
     /// paths, and the folders that the server was started with.

@@ -19,7 +19,8 @@ pub(crate) struct ClientPolicy {
 impl Policy for ClientPolicy {
     fn command(&self, definition: &CommandDefinition, input: &mut Map<String, Value>) -> Result<()> {
         if tools::find_unlistable(definition, input).is_some() {
-            return Err(Error::invalid_args("step files are not accepted over MCP"));
+            return Err(Error::invalid_args("step files are not accepted over MCP")
+                .hint("write the steps in the script itself"));
         }
         permit(&self.setup, definition, definition.spec.effect, input)?;
         self.folders.check(definition, input, &self.caller)

@@ -101,8 +101,8 @@ impl Shared {
         connection
     }
 
-    /// Returns the client of the daemon for a state directory that a call named: the server's own,
-    /// or one that it was started with.
+    /// Returns the client of the daemon for a state directory that a call named, which must be the
+    /// server's own or one that the server was started with. Without a name, uses the server's own.
     ///
     /// # Errors
     /// Returns `POLICY_DENIED` for any other folder.

@@ -26,8 +26,8 @@ pub struct Setup {
     pub read_only: bool,
     /// Folders that may contain files, besides the client's roots or the working directory.
     pub allow: Vec<PathBuf>,
-    /// The project folder that the server's environment names, for a client without roots whose
-    /// working directory is `/` or contains the home directory.
+    /// The project folder that the server's environment names, for a client without roots if the
+    /// server's working directory is `/`, the home directory or a directory that contains it.
     pub project_dir: Option<PathBuf>,
     /// State directories that a call may name, besides the server's own.
     pub state_dirs: Vec<PathBuf>,

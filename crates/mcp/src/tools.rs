@@ -204,7 +204,7 @@ pub(crate) fn is_listable(field: &Field) -> bool {
     field.nested_targets != Some(NestedTargets::StepsFile)
 }
 
-/// Returns the first field with a value in an input that must not be an argument of a tool.
+/// Returns the first field that has a value in an input but may not be an argument of a tool.
 pub(crate) fn find_unlistable<'f>(
     definition: &'f CommandDefinition,
     input: &Map<String, Value>,
