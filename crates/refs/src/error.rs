@@ -71,8 +71,8 @@ impl ParseError {
     }
 }
 
-/// Returns the text in a form that is safe for messages: one line, no control characters, at most
-/// 60 characters.
+/// Returns the text in a form that is safe for messages: one line, control characters escaped, cut
+/// after 60 characters.
 fn quoted(text: &str) -> String {
     const MAX: usize = 60;
     let mut out = String::new();

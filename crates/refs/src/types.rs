@@ -93,7 +93,7 @@ impl fmt::Display for Generation {
 pub struct RefToken {
     /// The ref without its pin.
     pub id: Ref,
-    /// The generation of the tree with which the client received or renewed the ref.
+    /// The generation of the tree with which the ref was issued to the client or renewed.
     pub pin: Option<Generation>,
 }
 
