@@ -12,7 +12,7 @@ pub struct DesktopEntry {
     text: String,
     /// The program to start.
     pub program: String,
-    /// The arguments, without the placeholders for files (`%U`).
+    /// The arguments, without placeholders such as `%U`.
     pub arguments: Vec<String>,
 }
 
@@ -54,7 +54,8 @@ impl DesktopEntry {
         self.is("Terminal") || categories.split(';').any(|category| category == "TerminalEmulator")
     }
 
-    /// Returns the ids of the desktop files that an application menu would show.
+    /// Returns the ids of the desktop files that an application menu would show, except for apps
+    /// that run in a terminal.
     #[must_use]
     pub fn ids(data: &[PathBuf]) -> BTreeSet<String> {
         let mut ids = BTreeSet::new();
