@@ -22,7 +22,8 @@ use stickpin_tree::{
 /// about 12 MB. Above this, only the facts of these trees are kept.
 const MAX_NODES: usize = 200_000;
 
-/// The maximum number of segments that one client has seen since its last full read.
+/// The maximum number of segments that are remembered per client and surface since the last full
+/// read.
 const MAX_LATER: usize = 8_192;
 
 /// The maximum number of surfaces that are remembered per client.
@@ -292,7 +293,7 @@ impl Session {
     /// that the client does not know stay unknown.
     ///
     /// Returns the changes for the receipt, without the content of `target` itself, and the refs
-    /// that stay valid although the action incremented a number in their record.
+    /// that stay valid although the action changed a number in their record.
     pub fn note_effects(
         &mut self,
         client: &ClientId,

@@ -1,4 +1,4 @@
-//! Keeps refs whose record changed because an action of their client incremented a number.
+//! Keeps refs whose record changed because an action of their client changed a number.
 //!
 //! For example, `Green tea: 2` becomes `Green tea: 3` after a press in that row. The record rule
 //! treats this as another record, which is right if the cause is unknown. If the client's own
@@ -14,8 +14,8 @@ use stickpin_tree::{Clause, ContextReader, NodeId, Records, Tree};
 const MAX_KEPT_REFS: usize = 64;
 
 impl Session {
-    /// Keeps refs of this client whose record changed because an action incremented a number,
-    /// turning `before` into `after`. Covers refs that ended and refs that would end with the next
+    /// Keeps refs of this client whose record changed because an action changed a number, turning
+    /// `before` into `after`. Covers refs that ended and refs that would end with the next
     /// tree, because `after` may be newer than the stored tree. Returns the refs that had ended.
     /// The caller must inform the client of what the action replaced.
     pub(crate) fn keep_refs_with_changed_counts(

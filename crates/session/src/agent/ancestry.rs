@@ -2,7 +2,7 @@
 
 use super::harnesses::{HARNESSES, Harness, INTERPRETERS, Multiplicity};
 
-/// The maximum number of ancestors that are searched.
+/// The maximum number of processes of an ancestry that are searched.
 const MAX_STEPS: usize = 20;
 
 /// One process of an ancestry.
@@ -41,7 +41,7 @@ fn basename(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Removes suffixes that package managers add to the name of a script.
+/// Returns the name of a program or a script, without its folder and its extension.
 fn stem(name: &str) -> &str {
     let name = basename(name);
     [".js", ".mjs", ".cjs", ".ts", ".py", ".exe"]

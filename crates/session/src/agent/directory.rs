@@ -86,7 +86,7 @@ impl Directory {
     /// `ancestry` starts with the calling process.
     ///
     /// # Errors
-    /// Returns [`IdentityError`] if the caller gives itself an invalid name.
+    /// Returns [`IdentityError`] if the caller gives itself an invalid id.
     pub fn resolve(
         &mut self,
         evidence: &Evidence,

@@ -90,7 +90,7 @@ pub enum AgentKind {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct AgentRecord {
-    /// The id. An agent keeps its id, whatever else becomes known about the agent.
+    /// The id. An agent keeps its id, whatever else becomes known about it.
     pub agent_id: AgentId,
     /// The family of the harness; `human` or `terminal` for a person.
     pub harness: String,

@@ -8,7 +8,7 @@ const ALPHABET: &[u8; 32] = b"abcdefghijkmnpqrstuvwxyz23456789";
 /// The number of characters of a code.
 const LENGTH: usize = 6;
 
-/// The number of wrong codes after which all codes expire.
+/// The number of wrong codes in a row after which all codes expire.
 const MAX_WRONG: u32 = 10;
 
 /// The codes that have been issued but not used yet.
@@ -47,8 +47,8 @@ impl LinkCodes {
         code
     }
 
-    /// Returns the agent to which a code was issued, and invalidates the code. After ten wrong
-    /// codes, all codes expire.
+    /// Returns the agent to which a code was issued, and invalidates the code; `None` for a wrong
+    /// code. After ten wrong codes in a row, all codes expire.
     pub fn redeem(&mut self, code: &str, now_ms: u64) -> Option<AgentId> {
         let code = code.to_ascii_lowercase();
         self.codes.retain(|issued| issued.until_ms > now_ms);

@@ -22,7 +22,7 @@ pub enum FoldFault {
     Lifetime {
         /// The `seq` of the record.
         seq: u64,
-        /// The lifetime of the session.
+        /// The lifetime that the record must have.
         expected: u32,
         /// The lifetime of the record.
         found: u32,
