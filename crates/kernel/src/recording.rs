@@ -17,8 +17,8 @@ use stickpin_tree::{Selector, States};
 /// recorded, also names the target for the recording. Called before anything is sent.
 ///
 /// # Errors
-/// Returns `REPLAY_DIVERGENCE` when the target is another element. Returns `AMBIGUOUS_MATCH` when
-/// the session is being recorded and no selector distinguishes the target from similar elements.
+/// Returns `REPLAY_DIVERGENCE` when the target has another meaning than expected. Returns
+/// `AMBIGUOUS_MATCH` when the session is being recorded and no selector matches only the target.
 pub(crate) async fn check_and_record_target(
     cx: &mut Cx,
     target: &Target,
@@ -33,7 +33,7 @@ pub(crate) async fn check_and_record_target(
         && !found.meaning.reads_as(&expected.meaning)
     {
         return Err(Error::replay_divergence(format!(
-            "{key} is {}, but was {} when it was recorded",
+            "`{key}` is {}, but was {} when it was recorded",
             found.meaning, expected.meaning
         ))
         .details(serde_json::json!({
@@ -61,7 +61,7 @@ pub(crate) async fn check_and_record_target(
     });
     let Some((selector, secret)) = named else {
         return Err(Error::ambiguous_match(format!(
-            "{} cannot be recorded: no selector distinguishes it from similar elements",
+            "{} cannot be recorded: no selector was found that matches only this element",
             found.describe()
         ))
         .hint(
@@ -145,7 +145,7 @@ pub(crate) fn step(
     }
     let mut input = input.clone();
     // Targets in the order of the input. Recorded targets under other names belong to refs that the
-    // command pinned for itself.
+    // command itself put in place of selectors.
     let mut targets = Vec::new();
     let mut unnamed = None;
     crate::api::target_rewrite::rewrite_targets(entry, &mut input, &mut |target| {
@@ -171,15 +171,15 @@ pub(crate) fn step(
     match cx.host.config.script_writer.lines(&command) {
         Ok(lines) => Some(NewStep::Lines(lines)),
         Err(e) => {
-            warn_unlogged(cx, &e);
+            cx.warn(format!("The step could not be recorded: {e}."));
             None
         }
     }
 }
 
-/// Warns that a step is not in the log.
+/// Warns that a step of the recording is not in the log.
 pub(crate) fn warn_unlogged(cx: &mut Cx, e: &Error) {
     cx.warn(format!(
-        "The recording could not be saved to disk: {e}. It will be lost if the session is lost before `stickpin record stop` runs."
+        "The recorded step could not be saved to disk: {e}. The step will be missing if the session is lost before `stickpin record stop` runs."
     ));
 }

@@ -62,20 +62,25 @@ fn permit(cx: &Cx, session: &SessionAuthority, who: &Participant, address: Optio
 /// Returns the coordinator of this host, and the participant behind the call.
 ///
 /// # Errors
-/// Returns `UNSUPPORTED` on a host without a coordinator.
+/// Returns `UNSUPPORTED` on a host without a coordinator, or for a caller that the host does not
+/// know.
 pub(crate) fn coordinator(cx: &Cx) -> Result<(Coordinator, Participant)> {
     let found = cx.host.config.coordinator.clone().zip(participant(cx));
-    found.ok_or_else(|| Error::unsupported("this host has no coordinator: every caller may act at any time"))
+    found.ok_or_else(uncoordinated_error)
 }
 
 /// Returns the authority of the session that the caller names, open or not.
 ///
 /// # Errors
-/// Returns `UNSUPPORTED` on a host without a coordinator, `SESSION_NOT_FOUND`, and errors from the
-/// log.
+/// Returns `UNSUPPORTED` on a host without a coordinator or for a caller that the host does not
+/// know, `SESSION_NOT_FOUND`, and errors from the log.
 pub(crate) fn require(cx: &Cx) -> Result<(Arc<SessionAuthority>, Participant)> {
     let found = authority(cx)?;
-    found.ok_or_else(|| Error::unsupported("this host has no turns: every caller may act at any time"))
+    found.ok_or_else(uncoordinated_error)
+}
+
+fn uncoordinated_error() -> Error {
+    Error::unsupported("this host has no coordinator, or the caller has no agent id: no turns apply")
 }
 
 /// Returns the redactor that keeps the secrets of a call out of the log.
@@ -118,8 +123,8 @@ fn address_of(cx: &Cx, session: &str) -> Option<String> {
 ///
 /// # Errors
 /// Returns `STALE_LEASE` when the turn has passed on since the command was admitted,
-/// `TURN_MISMATCH` instead if the caller named the turn, and errors from the log. A command that
-/// only reads continues without a record.
+/// `TURN_MISMATCH` instead if the caller named the turn, refusals concerning the scope, and errors
+/// from the log. A command that only reads continues without a record if the log fails.
 pub(crate) fn begin(
     cx: &mut Cx,
     definition: &CommandDefinition,

@@ -36,7 +36,7 @@ pub(crate) async fn execute(
             }
         }
     }
-    // Such a command leaves no trace: it consumes no notices and publishes no status.
+    // A command that is not logged leaves no trace: it consumes no notices and publishes no status.
     if !entry.spec.logged {
         cx.check()?;
         check_capabilities(entry, cx)?;
