@@ -9,7 +9,7 @@ pub use crate::api::command_definition::CommandDefinition;
 pub use crate::command::entry::Entry;
 pub use crate::command::table::CommandTable;
 
-/// All commands.
+/// All commands that help lists.
 pub static COMMANDS: &[Entry] = &LIST;
 
 /// Commands that only our own front ends send. They can be called like any other command, but help,
@@ -143,7 +143,8 @@ pub fn find(name: &str) -> Option<&'static Entry> {
 /// Returns the command with this name or alias.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` with the most similar name.
+/// Returns `INVALID_ARGS` for an unknown name, with the most similar name in the hint if there is
+/// one.
 pub fn lookup(name: &str) -> Result<&'static Entry> {
     commands().lookup(name)
 }

@@ -49,7 +49,8 @@ pub(crate) fn authority(cx: &Cx) -> Result<Option<(Arc<SessionAuthority>, Partic
     Ok(Some((coordinator.session(&cx.session_name)?, who)))
 }
 
-/// Refuses an action outside the scope of its session, or on scope that the session has lent.
+/// Refuses an action outside the scope of its session, or in a part of the scope that the session
+/// has lent.
 fn permit(cx: &Cx, session: &SessionAuthority, who: &Participant, address: Option<String>) -> Result<()> {
     match &cx.host.config.coordinator {
         Some(coordinator) => {
