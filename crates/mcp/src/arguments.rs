@@ -150,7 +150,7 @@ fn accepts(entry: &Entry, args: &Map<String, Value>) -> bool {
 /// Converts a command's arguments to the names and types that it expects.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` for a step without a command.
+/// Returns the errors of [`choose_command`] for a step of a batch.
 pub(crate) fn normalize_arguments(
     definition: &CommandDefinition,
     args: &mut Map<String, Value>,
