@@ -41,7 +41,7 @@ fn basename(path: &str) -> &str {
     path.rsplit('/').next().unwrap_or(path)
 }
 
-/// Returns the name of a program or a script, without its folder and its extension.
+/// Returns the name of a program or a script, without its folder and a known extension.
 fn stem(name: &str) -> &str {
     let name = basename(name);
     [".js", ".mjs", ".cjs", ".ts", ".py", ".exe"]

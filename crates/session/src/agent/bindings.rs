@@ -19,7 +19,7 @@ struct Binding {
 }
 
 impl Bindings {
-    /// Records a session and returns the one seen before it.
+    /// Records a session. Returns the session that was the newest until now, unless it is the same.
     pub(super) fn see(&mut self, component: &str, now: Timestamp) -> Option<String> {
         let older = self.0.last().map(|b| b.component.clone()).filter(|older| older != component);
         self.0.retain(|binding| binding.component != component);
