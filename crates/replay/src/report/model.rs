@@ -55,7 +55,7 @@ pub struct Shard {
 pub enum EndedEarly {
     /// The run was interrupted.
     Interrupted,
-    /// A script failed (`--fail-fast`).
+    /// A script failed or was broken (`--fail-fast`).
     FailFast,
 }
 

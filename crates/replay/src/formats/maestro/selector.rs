@@ -81,7 +81,7 @@ const POSITION_KEYS: &str =
 const CONTAINMENT_KEYS: &str = "name the element by its own `text` or `id`, or by `childOf`";
 const SIZE_KEYS: &str = "a size does not identify an element: use `text` or `id`";
 
-/// Takes the terms of a selector from a command's arguments.
+/// Takes the arguments that describe an element from a command, and returns them as a selector.
 pub(super) fn take(fields: &mut Fields<'_>) -> Result<Template, ScriptError> {
     let at = fields.at;
     let mut terms: Vec<Vec<TemplatePart>> = Vec::new();

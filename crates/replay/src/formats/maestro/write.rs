@@ -332,7 +332,7 @@ impl MaestroWriter<'_> {
         Ok(out)
     }
 
-    /// Escapes text for use as a pattern.
+    /// Returns the pattern for a comparison with a text.
     fn pattern(&self, text: &str, compare: Compare) -> String {
         let template = self.marks.template(text);
         let escaped = template.parts().iter().map(|piece| match piece {
