@@ -64,7 +64,7 @@ fn faults_are_said_before_anything_runs() {
         ("replay not-there.ad", "no such file: not-there.ad (resolved to /"),
         ("replay good.ad -e 1=2", "is not a variable name"),
         ("replay good.ad -e AD_SESSION=x", "is a reserved name"),
-        ("replay good.ad --from 7", "cannot begin at step 7: it has 1 step"),
+        ("replay good.ad --from 7", "cannot begin at step 7: the script has 1 step"),
         (
             "replay good.ad --plan-digest 0123456789abcdef",
             "has changed, or a file that it includes: its plan digest is",
