@@ -122,7 +122,7 @@ fn address(http: &HttpOptions) -> Result<SocketAddr> {
         Ok(address) if !address.ip().is_loopback() && http.hosts.is_empty() => {
             let why = format!("{address} can be reached from other machines");
             Err(Error::invalid_args(why)
-                .hint("name the host that clients use with `--allow-host NAME`; anyone with the token can drive your apps"))
+                .hint("pass `--allow-host NAME` with the host name that clients use; anyone with the token can drive your apps"))
         }
         Ok(address) => Ok(address),
     }
