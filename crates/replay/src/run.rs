@@ -394,7 +394,7 @@ pub(crate) const CLOSE: &str = "close";
 
 fn platform_error(expected: &str, found: fmt::Arguments<'_>) -> Error {
     Error::unsupported(format!("the script is for {}, but {found}", stickpin_tree::quote(expected)))
-        .hint("correct the platform in the script's `context` line: `platform=...`")
+        .hint("correct `platform=...` in the script's `context` line (in a Maestro flow, a `url` means the platform web)")
 }
 
 /// Returns whether a query that failed with this code may succeed when it is repeated.
