@@ -117,7 +117,7 @@ impl FolderEntry<'_> {
 
     #[cfg(not(target_os = "linux"))]
     fn open_on_same_mount(&self) -> Result<OwnedFd, Errno> {
-        self.open_plainly()
+        self.open_nofollow()
     }
 
     fn open_nofollow(&self) -> Result<OwnedFd, Errno> {
