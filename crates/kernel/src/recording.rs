@@ -19,6 +19,8 @@ use stickpin_tree::{Selector, States};
 /// # Errors
 /// Returns `REPLAY_DIVERGENCE` when the target has another meaning than expected. Returns
 /// `AMBIGUOUS_MATCH` when the session is being recorded and no selector matches only the target.
+/// While recording, also returns errors from capturing the app and from resolving a ref in that
+/// capture.
 pub(crate) async fn check_and_record_target(
     cx: &mut Cx,
     target: &Target,

@@ -1,4 +1,4 @@
-//! The only list of commands, in the order in which help and docs print them.
+//! The registry: the commands of the kernel, in the order in which help and docs print them.
 
 use crate::command::entry::entry;
 use crate::commands;

@@ -14,7 +14,7 @@ use stickpin_coordinator::NewCommand;
 use stickpin_session::log::{Arguments, Redacted, RefPin};
 use stickpin_tree::{Selector, States};
 
-/// Describes a command that is about to run.
+/// Describes a command for the session log.
 pub(super) fn new_command(
     cx: &mut Cx,
     definition: &CommandDefinition,

@@ -93,7 +93,8 @@ pub(crate) fn redactor(cx: &Cx) -> impl Redactor + use<> {
 ///
 /// # Errors
 /// Returns `NOT_YOUR_TURN` while another agent holds the turn, `TURN_MISMATCH` if the caller named
-/// a turn other than the current one, and other refusals concerning the turn.
+/// a turn other than the current one, other refusals concerning the turn or the scope,
+/// `SESSION_NOT_FOUND`, and errors from the log.
 pub(crate) async fn admit(cx: &mut Cx, effect: Effect) -> Result<Option<Admitted>> {
     let Some((session, who)) = authority(cx)? else { return Ok(None) };
     let turn = match effect {
@@ -185,7 +186,7 @@ impl Lifetime {
 ///
 /// # Errors
 /// Returns `SCOPE_DENIED` for an agent that may not administer the device, and errors from the log.
-/// In that case the app must not be started.
+/// After any error, the app must not be started.
 pub(crate) fn begin_lifetime(
     cx: &mut Cx,
     definition: &CommandDefinition,
@@ -271,9 +272,9 @@ pub(crate) fn is_known(cx: &Cx) -> bool {
 /// with the session.
 ///
 /// # Errors
-/// Returns `NOT_YOUR_TURN` when another agent holds the turn, or for an agent that is not a driver
-/// of an idle session, unless the caller is a person or `force` is set. Also returns `SCOPE_DENIED`
-/// and errors from the log.
+/// Returns `NOT_YOUR_TURN` when another agent holds the turn or has it reserved, and for an agent
+/// that is not a driver of an idle session with drivers, unless the caller is a person or `force`
+/// is set. Also returns `IDENTITY_AMBIGUOUS`, `SCOPE_DENIED` and errors from the log.
 pub(crate) async fn close(cx: &mut Cx, name: &str, force: bool) -> Result<Vec<LoanId>> {
     let Some(coordinator) = &cx.host.config.coordinator else { return Ok(Vec::new()) };
     match coordinator.session(name) {

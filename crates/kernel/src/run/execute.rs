@@ -16,8 +16,8 @@ use std::sync::Arc;
 use std::sync::atomic::Ordering;
 use stickpin_device::{Error, Result};
 
-/// Checks the session out if necessary, runs the command with its log entries, and publishes the
-/// status.
+/// Checks the session out if necessary and runs the command. A logged command with a checkout also
+/// writes its log entries and publishes the status.
 pub(crate) async fn execute(
     entry: &'static Entry,
     prepared: Prepared,

@@ -1,4 +1,4 @@
-//! The only builder of [`Response`].
+//! Builds the kernel's [`Response`]s.
 
 use crate::api::command_definition::CommandDefinition;
 use crate::api::render::{Show, Text};
@@ -78,7 +78,7 @@ fn fill(response: &mut Response, render: &Render, result: Result<Box<dyn ErasedO
 }
 
 /// Appends the receipt and a pending dialog to the text. Error lines stay in the envelope, because
-/// a command line prints them to another stream.
+/// the command line prints them to another stream.
 fn add_what_was_seen(response: &mut Response, entry: &Entry) {
     let Some(text) = &mut response.text else { return };
     let errors = &response.receipt_errors;
