@@ -54,8 +54,8 @@ fn is_common(name: &str) -> bool {
 /// other command that does.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` if the key names no command, or if the arguments fit several commands or
-/// none.
+/// In any other case, returns `INVALID_ARGS` if the key names no command, or if the arguments fit
+/// several commands or none.
 pub(crate) fn choose_command(
     entry: &'static Entry,
     key: GroupKey,

@@ -51,7 +51,7 @@ impl CommandRef {
     }
 }
 
-/// The request in a call.
+/// What a call asks for: a command to run, or a text.
 enum ToolCall {
     Run(Box<Invocation>),
     /// Text from the server itself.
@@ -64,12 +64,12 @@ pub(crate) struct Incoming {
     pub(crate) progress: UnboundedSender<Progress>,
     /// Cancelled when the client no longer wants the answer.
     pub(crate) cancel: CancellationToken,
-    /// Texts in the metadata of the request, which may name the client's session.
+    /// Texts in the metadata of the request, which may name the harness session.
     pub(crate) metadata: BTreeMap<String, String>,
 }
 
 impl Incoming {
-    /// Returns the caller of this call over a connection, confined to folders.
+    /// Returns the caller of this call over a connection, confined to the given folders.
     fn caller(&self, connection: &Connection, setup: &Setup, folders: &Folders) -> Caller {
         let mut caller = folders.confine(connection.caller.clone());
         caller.evidence.metadata.clone_from(&self.metadata);
@@ -80,7 +80,7 @@ impl Incoming {
     }
 }
 
-/// Runs a tool. Failed commands and invalid arguments are returned as results.
+/// Runs a tool. Failed commands and invalid arguments are returned as results, with their error.
 pub(crate) async fn call(
     shared: &Shared,
     connection: Option<Arc<Connection>>,
@@ -105,8 +105,8 @@ pub(crate) async fn call(
             let unscoped = new.is_some();
             let mut evicted = None;
             let opens = new.filter(|_| work.command.definition().begins_session());
-            // Without a scope, there is no client for which to pin refs, unless this call begins
-            // one.
+            // Without a scope, there is no client for which to pin refs, unless this call begins a
+            // scope.
             let connection = match &opens {
                 Some(scope) => Arc::new(Connection::new((shared.setup.caller)(scope), scope, true)),
                 None => connection,
@@ -149,8 +149,8 @@ pub(crate) async fn call(
     (result.result(structured).await, error)
 }
 
-/// Returns the connection that the `scope` argument names. Without that argument, also returns a
-/// name for the scope that this call may begin.
+/// Returns the connection that the `scope` argument names. Without that argument, returns the
+/// anonymous connection, and a name for the scope that this call may begin.
 fn take_scope(shared: &Shared, args: &mut Map<String, Value>) -> Result<(Arc<Connection>, Option<String>)> {
     match args.remove("scope") {
         None | Some(Value::Null) => Ok((Arc::clone(&shared.anonymous), Some(random_name()))),

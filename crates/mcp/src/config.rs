@@ -106,7 +106,7 @@ mod tests {
             pub(super) servers: BTreeMap<String, Stdio>,
         }
 
-        /// A stdio server. Without a type, for clients that have a separate field per transport.
+        /// A stdio server. The type is absent for clients that have a separate field per transport.
         #[derive(Debug, Deserialize)]
         #[serde(deny_unknown_fields)]
         pub(super) struct Stdio {

@@ -34,7 +34,7 @@ pub(crate) struct Connection {
 }
 
 impl Connection {
-    /// Creates a client of this name.
+    /// Creates a client with this name. `pins` states whether its refs are pinned.
     pub(crate) fn new(caller: Caller, name: &str, pins: bool) -> Self {
         Self {
             caller: Caller { client: Some(name.to_owned()), ..caller },

@@ -113,8 +113,8 @@ pub(crate) fn names_files(
     any
 }
 
-/// Returns the path in a `file:` address, parsed as browsers do: surrounding white space,
-/// backslashes, `%` escapes. The host is ignored, because the file is always local.
+/// Returns the path in a `file:` address. Surrounding white space, backslashes and `%` escapes are
+/// parsed as browsers do. The host is ignored, because the file is always local.
 pub(crate) fn file_of_url(text: &str) -> Option<PathBuf> {
     let url = Url::parse(text).ok().filter(|url| url.scheme() == "file")?;
     let mut local_url = url.clone();

@@ -74,7 +74,7 @@ impl Default for Limits {
 type Service<S> = StreamableHttpService<S, LocalSessionManager>;
 type Body = BoxBody<Bytes, Infallible>;
 
-/// Serves until a signal ends it. `ready` receives the address and the token.
+/// Serves until a signal ends it. `ready` receives the URL of the endpoint and the token.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` for an invalid address, or for an address outside loopback if no host

@@ -45,7 +45,7 @@ struct Pin {
 pub enum Shown {
     /// The whole response.
     Whole,
-    /// Truncated text. Only the refs in it were shown, and none was renewed.
+    /// Truncated text. Only the refs in it count as issued, and the base of a diff renews none.
     Cut(HashSet<u32>),
 }
 
@@ -84,7 +84,8 @@ impl Pins {
         for step in steps(response) {
             self.merge(state_dir, &step, shown);
         }
-        // Only `close` ends lifetimes; the lifetimes that it ends have no envelope.
+        // `close` ends lifetimes without refs for them in its response. A lifetime that ended in
+        // another way is recognized by the next one.
         if response.ok && response.command == "close" {
             self.scopes.retain(|(dir, name), _| {
                 dir != state_dir || response.session.as_ref().is_some_and(|closed| closed != name)

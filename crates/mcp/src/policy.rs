@@ -1,4 +1,4 @@
-//! The permissions of a client on this server, directly or through a script.
+//! What a client may do on this server, directly or through a script.
 
 use crate::files::Folders;
 use crate::setup::Setup;

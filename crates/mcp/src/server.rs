@@ -1,6 +1,6 @@
 //! The protocol handler that `rmcp` calls.
 
-// The newest revision deprecates roots and logging; all clients of older revisions use them.
+// The newest revision deprecates roots and logging; clients of older revisions use them.
 #![allow(deprecated, reason = "older revisions of the protocol have them")]
 
 use crate::call;

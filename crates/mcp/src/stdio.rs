@@ -9,8 +9,8 @@ use stickpin_kernel::{Error, Result};
 /// Serves until the client disconnects or a signal arrives, then closes the client's own sessions.
 ///
 /// # Errors
-/// Returns `IO`, or `PROTOCOL_MISMATCH` when the client does not start with the handshake of the
-/// protocol.
+/// Returns `IO`, `INTERNAL`, or `PROTOCOL_MISMATCH` when the client does not start with the
+/// handshake of the protocol.
 pub fn serve_stdio(setup: Setup) -> Result<()> {
     let runtime = stickpin_client::runtime()?;
     let ended = runtime.block_on(async {

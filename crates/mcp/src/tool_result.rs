@@ -83,8 +83,8 @@ fn media_type(path: &Path) -> &'static str {
     }
 }
 
-/// Truncates to `max_chars` characters, at a line end if possible, and appends a line that states
-/// what was cut.
+/// Truncates to `max_chars` characters, at a line end if the second half has one, and appends a
+/// line that states how much was cut.
 fn truncate(text: String, max_chars: usize) -> (String, Shown) {
     let total = text.chars().count();
     if total <= max_chars {
@@ -104,8 +104,8 @@ fn truncate(text: String, max_chars: usize) -> (String, Shown) {
     (text, shown)
 }
 
-/// Returns the images in the state directory. A client that named its own file wanted only the
-/// file.
+/// Returns the response's images in the state directory, at most [`MAX_PICTURES`]. A client that
+/// named its own file wanted only the file.
 fn pictures(response: &Response) -> Vec<PathBuf> {
     let steps = response.output.as_ref().and_then(|output| output["steps"].as_array());
     let step_images =

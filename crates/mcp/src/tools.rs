@@ -274,7 +274,7 @@ fn unlisted_commands() -> String {
         text.push_str(name);
         let fields = entry.fields().iter().filter(|f| f.positional.is_some() || f.required);
         let fields: Vec<&str> = fields.map(|f| f.name.as_str()).collect();
-        // Commands about sessions are rarely needed; an error names the arguments that are missing.
+        // Commands of the host are rarely needed; an error names the arguments that are missing.
         if !fields.is_empty() && entry.spec.scope == Scope::Session {
             text.push_str(&format!("({})", fields.join(", ")));
         }
