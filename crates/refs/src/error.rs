@@ -36,11 +36,11 @@ pub enum ParseErrorKind {
     Zero,
     /// The number of the ref does not fit into 32 bits.
     RefTooLarge,
-    /// The text after the ref is not `~s` and a number.
+    /// The text after the ref begins with `~`, but is not `~s` and a number.
     MalformedPin,
     /// The number of the generation does not fit into 64 bits.
     GenerationTooLarge,
-    /// More text follows the token.
+    /// Text that does not begin with `~` follows the ref.
     Trailing,
 }
 
