@@ -1,4 +1,4 @@
-//! `replay`, `replay export` and `test`: client commands that run commands on a host.
+//! `replay`, `replay export` and `test`: client commands that run or convert scripts.
 
 #[cfg(feature = "formats")]
 mod export;
@@ -24,7 +24,8 @@ pub const COMMANDS: &[&dyn ClientCommand] = &[
 /// Reads a script with the caller's variables and permissions.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` with file, line and column; `POLICY_DENIED`; or `IO`.
+/// Returns `INVALID_ARGS` for an invalid variable or, with the position, an invalid script;
+/// `POLICY_DENIED`; or `IO`.
 fn read_plan(call: &Call, file: &Path, given: &[String], built_in: BTreeMap<String, String>) -> Result<Plan> {
     let mut vars = Vars { environment: call.variables.clone(), built_in, ..Vars::default() };
     for pair in given {

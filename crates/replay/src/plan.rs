@@ -127,7 +127,8 @@ impl Plan {
     /// extension indicates ([`formats::parse`](crate::formats::parse)).
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` with file, line and column, or `IO` for an unreadable file.
+    /// Returns `INVALID_ARGS` with the file and, if the error has one, the line; and the errors of
+    /// `read`, such as `IO` for an unreadable file.
     pub fn read(file: &Path, vars: &Vars, read: &ReadFile<'_>) -> Result<Self> {
         let mut reader = PlanReader { read, open: Vec::new(), steps: 0 };
         let (script, items) = reader.file(file, None, ScriptVariables::new(vars))?;

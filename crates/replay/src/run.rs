@@ -59,7 +59,7 @@ pub struct RunOptions {
 }
 
 impl RunOptions {
-    /// Runs the whole plan in the caller's own session.
+    /// Creates options with which the whole plan runs in the caller's own session.
     #[must_use]
     pub fn new(caller: Caller) -> Self {
         Self {
@@ -312,8 +312,8 @@ impl Runner<'_> {
         }
     }
 
-    /// Sends a step's command. An action waits for its target. A query is repeated until it returns
-    /// the answer that the script expects.
+    /// Sends a step's command. An action waits for its target. A query without a timeout of its own
+    /// is repeated within the wait of a step, until it returns the answer that the script expects.
     async fn send_with_retries(&mut self, step: &Step) -> Response {
         let entry = step.line.entry;
         // A command that waits has its own timeout.

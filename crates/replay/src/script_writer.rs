@@ -116,8 +116,8 @@ fn hide_secret(step: &RecordedCommand, input: &mut Map<String, Value>, hidden: &
     }
 }
 
-/// Returns a variable name for a secret: the field's name in capitals, or `PASSWORD` if it has
-/// none.
+/// Returns a variable name for a secret: the field's name in capitals, or `PASSWORD` if that cannot
+/// name a variable of a script.
 fn variable_name(step: &RecordedCommand) -> String {
     let field = step.targets.iter().find(|t| t.secret);
     let label = field.and_then(|t| t.meaning.split('"').nth(1)).unwrap_or_default();

@@ -18,7 +18,7 @@ use tokio::task::JoinSet;
 
 /// The scripts to run, and how to run them.
 pub(crate) struct Suite {
-    /// The scripts in order, with their names in reports.
+    /// The scripts in order, named as in reports.
     pub(crate) files: Vec<PathBuf>,
     pub(crate) workers: usize,
     pub(crate) shard: Option<Shard>,
@@ -102,7 +102,7 @@ fn dedicated_runtime(workers: usize) -> Option<Runtime> {
     Builder::new_current_thread().enable_all().build().ok()
 }
 
-/// Runs scripts one by one until none is left.
+/// Runs scripts one by one until none is left or the run ends early.
 async fn run_worker(shared: Arc<SuiteState>, mut worker: Worker) {
     loop {
         let at = shared.next.fetch_add(1, Ordering::Relaxed);

@@ -39,7 +39,7 @@ impl ReportFiles {
     /// Writes the reports, each to a temporary file that then replaces the old one.
     ///
     /// # Errors
-    /// Returns `IO` or `STORAGE_FULL`; the old file is then unchanged.
+    /// Returns `IO` or `STORAGE_FULL` for a report that cannot be written; its old file stays.
     pub(super) fn write(&self, report: &Report) -> Result<()> {
         let write =
             |path: &Path, text: String| files::write_within(self.roots.as_deref(), path, text.as_bytes());

@@ -112,8 +112,8 @@ impl SplitCommand {
     }
 }
 
-/// Translates an option into our words. `Some(None)` if it states our default; `None` if it has no
-/// counterpart.
+/// Translates an option into our words. `Some(None)` if it states our default or has no effect
+/// here; `None` if its target cannot be translated. An option without a translation stays as it is.
 fn translate_option(name: &str, option: &str) -> Option<Option<String>> {
     let (long, value) = option.split_once('=').map_or((option, None), |(long, value)| (long, Some(value)));
     let same = || Some(Some(option.to_owned()));
@@ -200,7 +200,7 @@ fn translate_swipe(words: &[String]) -> Option<Vec<String>> {
 }
 
 /// Returns how a page scrolls when a finger moves by (x, y): the opposite direction, in pixels.
-/// `None` for a diagonal movement.
+/// `None` for a diagonal movement, or for none.
 pub(super) fn scroll_of_swipe(x: f64, y: f64) -> Option<(&'static str, u32)> {
     let (distance, direction) = match (x, y) {
         (x, y) if x.abs() < 1.0 && y < 0.0 => (-y, "down"),

@@ -337,7 +337,7 @@ impl PlaywrightWriter<'_> {
     }
 
     /// Returns the expression that waits for a part of the address. A part with `*` is a pattern
-    /// for the whole address, or for its path if it begins with a slash.
+    /// for the whole address, or for the path if the pattern begins with a slash.
     fn url(&self, args: &mut Args<'_>) -> String {
         let part = args.text("part").unwrap_or_default();
         let timeout = args.number("timeout").map(|ms| format!("timeout: {ms}"));

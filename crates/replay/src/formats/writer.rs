@@ -62,7 +62,7 @@ pub(super) struct ExportStep {
 }
 
 impl SourceLine {
-    /// Returns a note that the step is left out or written less exactly.
+    /// Returns a note that the line is left out or written less exactly.
     fn note(&self, reason: impl Into<String>, left_out: bool) -> Note {
         Note { at: self.at.clone(), line: self.line.clone(), reason: reason.into(), omitted: left_out }
     }

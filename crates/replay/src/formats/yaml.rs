@@ -132,7 +132,7 @@ pub(super) fn read(text: &str) -> Result<Vec<Yaml>, ScriptError> {
     Ok(documents)
 }
 
-/// Refuses anchors, aliases and tags, which let one text stand for another.
+/// Refuses anchors and aliases, which let one text stand for another, and tags.
 fn refuse_references(event: &Event<'_>, at: YamlPosition) -> Result<(), ScriptError> {
     let (anchor, tag) = match event {
         Event::Alias(_) => (1, None),

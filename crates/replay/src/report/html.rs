@@ -24,7 +24,7 @@ use text::{millis, text, utc};
 const CSS: &str = include_str!("html/report.css");
 const JS: &str = include_str!("html/report.js");
 
-/// Reads a picture; `None` if it no longer exists.
+/// Reads a picture; `None` if it cannot be read.
 pub type ReadPicture<'r> = dyn Fn(&Path) -> Option<Vec<u8>> + 'r;
 
 /// Renders the report as an HTML page.
@@ -113,7 +113,7 @@ fn facts(report: &Report) -> String {
     join_facts(&facts)
 }
 
-/// Returns a script's entry in the list, with its bar in the timeline of the run.
+/// Returns a script's entry in the list, with a bar per attempt in the timeline of the run.
 fn list_entry(f: usize, file: &FileReport, total_millis: f64) -> String {
     let bar = |attempt: &Attempt| {
         timeline_bar(attempt.start_offset, attempt.millis, total_millis, appearance(attempt.outcome).0)

@@ -35,7 +35,7 @@ pub struct Report {
     /// Why the run ended early; `None` if it did not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ended_early: Option<EndedEarly>,
-    /// All scripts, ordered by name.
+    /// The scripts of this run, ordered by name.
     pub files: Vec<FileReport>,
 }
 
@@ -63,11 +63,12 @@ pub enum EndedEarly {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Outcome {
-    /// The script passed at the first attempt.
+    /// The script passed at the first attempt, or the attempt passed.
     Passed,
     /// The script passed after a failed attempt.
     Flaky,
-    /// The app differs from the recording, or the script cannot be read.
+    /// A step failed for a reason other than [`Self::Broken`], the time ran out, or the script
+    /// cannot be read or is for another platform.
     Failed,
     /// The machinery failed (browser, device, disk), which says nothing about the app.
     Broken,

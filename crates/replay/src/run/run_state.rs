@@ -38,7 +38,7 @@ impl RunState {
         Self { issued: given, ..Self::default() }
     }
 
-    /// Records the refs that a line of the script was given.
+    /// Records the refs that a line of the script was given, and the session that answered.
     pub(super) fn record_refs(&mut self, response: &Response) {
         self.issued.extend(response.refs.iter().flat_map(|refs| &refs.issued));
         // Steps of a batch have their own envelopes.

@@ -33,7 +33,7 @@ pub struct UnsetVariable {
 }
 
 impl Template {
-    /// Joins adjacent pieces of text and drops empty ones.
+    /// Creates a template from pieces. Joins adjacent pieces of text and drops empty ones.
     #[must_use]
     pub fn new(parts: impl IntoIterator<Item = TemplatePart>) -> Self {
         let mut template = Self::default();

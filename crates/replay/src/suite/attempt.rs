@@ -21,7 +21,7 @@ pub(crate) type MakePlan = dyn Fn(&Path, BTreeMap<String, String>) -> Result<Pla
 pub(crate) struct Attempts {
     pub(crate) call: Call,
     pub(crate) plan: Arc<MakePlan>,
-    /// How often a failed script is retried; `None` uses the script's own value.
+    /// The maximum number of retries of a failed script; `None` uses the script's own value.
     pub(crate) retries: Option<u32>,
     /// The time limit for an attempt; `None` uses the script's own value.
     pub(crate) timeout: Option<Duration>,
@@ -56,7 +56,7 @@ impl Worker {
         Self { attempts, number, session: None }
     }
 
-    /// Runs a script until it passes or has no retries left.
+    /// Runs a script until it passes, has no retries left, or is interrupted.
     pub(crate) async fn run_script(
         &mut self,
         file: &Path,

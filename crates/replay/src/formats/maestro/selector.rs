@@ -173,7 +173,8 @@ fn comparison(key: &str, value: &Template, at: YamlPosition) -> Result<Vec<Templ
     Ok(term(key, compare.sign(), &value_only))
 }
 
-/// Replaces a text with its rest, if `rest` returns one. Returns whether it does.
+/// Replaces the text of a part with what `rest` returns, if anything. Returns whether it was
+/// replaced.
 fn strip(part: Option<&mut TemplatePart>, rest: fn(&str) -> Option<&str>) -> bool {
     let Some(TemplatePart::Text(text)) = part else { return false };
     let Some(kept) = rest(text).map(str::to_owned) else { return false };

@@ -375,8 +375,7 @@ fn scalar(template: &Template) -> String {
     yaml_text(&text)
 }
 
-/// Returns a plain scalar if YAML reads it as the same text, otherwise a JSON string, which is
-/// valid YAML.
+/// Returns a plain scalar if YAML reads it as the same text, otherwise a scalar in double quotes.
 fn yaml_text(text: &str) -> String {
     let plain = |c: char| {
         c.is_ascii_alphanumeric() || matches!(c, ' ' | '_' | '-' | '.' | '/' | '$' | '{' | '}' | '\\')
@@ -389,7 +388,7 @@ fn yaml_text(text: &str) -> String {
     if is_plain { text.to_owned() } else { json(text) }
 }
 
-/// Returns a JSON string in which invisible characters are escaped.
+/// Returns a scalar in double quotes: a JSON string with YAML escapes for invisible characters.
 fn json(text: &str) -> String {
     let mut out = String::new();
     for c in Value::from(text).to_string().chars() {
