@@ -26,7 +26,7 @@ pub struct Directory {
     revised_at: Timestamp,
 }
 
-/// A session id, with the rank of its source.
+/// The id of a harness session, with the rank of its source.
 struct Named {
     rank: &'static str,
     component: String,
@@ -196,9 +196,9 @@ impl Directory {
         }
     }
 
-    /// Records that a session runs under a root process. An agent that was known only by this
-    /// process keeps its id and is identified by the session from now on. In a process that serves
-    /// a single session, the older session is superseded.
+    /// Records that a harness session runs under a root process. In a process that serves a single
+    /// session, an agent that was known only by this process keeps its id and is identified by the
+    /// session from now on, and the older session is superseded.
     fn bind(&mut self, anchor: &Anchor, component: &str, many: bool, place: &Place, now: Timestamp) {
         let bindings = self.bindings.entry(anchor.clone()).or_default();
         if bindings.is_changed_by(component, many) {
@@ -318,7 +318,8 @@ fn seen_session(harness: &Harness, component: String, anchor: Option<Anchor>, pr
     Seen { family: harness.name.to_owned(), kind: AgentKind::Harness, component, anchor, provisional }
 }
 
-/// Identifies a caller without a session id: by the harness process, the terminal or the user.
+/// Identifies a caller without a harness session: by the harness process, the console, the terminal
+/// or the user.
 fn without_session(
     harness: Option<&'static Harness>,
     evidence: &Evidence,

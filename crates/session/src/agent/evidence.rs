@@ -63,7 +63,7 @@ impl Evidence {
     }
 }
 
-/// The environment in which requests are resolved.
+/// The host that resolves requests, and the user that they come from.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Place {
     /// The random id of the host.
@@ -115,7 +115,7 @@ pub struct AgentRecord {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Attempt {
-    /// The rank of the source, `1` to `5`.
+    /// The rank of the source: `1`, `2a` to `2d`, `3`, `4` or `5`.
     pub rank: Cow<'static, str>,
     /// The description of the source.
     pub source: Cow<'static, str>,
@@ -151,7 +151,7 @@ pub struct Resolution {
     pub ambiguous: Vec<AgentId>,
     /// The agents that this agent replaced in the same harness. It may take their turns.
     pub replaces: Vec<AgentId>,
-    /// All sources, in order of rank.
+    /// The sources that were considered, in order of rank.
     pub attempts: Vec<Attempt>,
 }
 

@@ -25,8 +25,8 @@ const ENVELOPE: [&str; 9] = ["seq", "ts", "lifetime", "turnId", "agent", "to", "
 /// or `None` for a record of the current version.
 ///
 /// # Errors
-/// Returns an error if the line is damaged, of a newer version, or of a version that no converter
-/// reads.
+/// Returns an error if the line is damaged or of a newer version, if no converter reads its
+/// version, or if a converter fails.
 pub fn convert(line: &[u8], converters: &[Converter]) -> Result<Option<(u32, Record)>, LineFault> {
     let written = framing::line_version(line)?;
     if written == u64::from(VERSION) {
