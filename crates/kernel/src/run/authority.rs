@@ -185,8 +185,9 @@ impl Lifetime {
 /// Records the beginning of a lifetime, before its app starts.
 ///
 /// # Errors
-/// Returns `SCOPE_DENIED` for an agent that may not administer the device, and errors from the log.
-/// After any error, the app must not be started.
+/// Returns `SCOPE_DENIED` for an agent that may not administer the device, `SESSION_EXISTS` for a
+/// child session, `IDENTITY_AMBIGUOUS`, and errors from the log. After any error, the app must not
+/// be started.
 pub(crate) fn begin_lifetime(
     cx: &mut Cx,
     definition: &CommandDefinition,
@@ -228,7 +229,7 @@ pub(crate) fn begin_lifetime(
     }
     let session = coordinator.begin_lifetime(&cx.session_name, start, reason, Some(&who))?;
     if before.is_some() {
-        // Only a restored session keeps its turn.
+        // A closed session lost its turn; one whose app was lost keeps it.
         let turn = session.meta().turn;
         let is_held = turn.owner.as_ref() == Some(&who.agent) && !turn.implicit;
         cx.expected_turn = None;
