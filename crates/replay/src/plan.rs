@@ -14,7 +14,7 @@ use stickpin_kernel::{Error, Result};
 /// The maximum number of steps in a plan.
 const MAX_STEPS: usize = 100_000;
 
-/// The maximum depth of includes.
+/// The maximum depth of includes; the outermost script counts.
 pub(crate) const MAX_INCLUDES: usize = 16;
 
 /// Reads a file.

@@ -75,7 +75,8 @@ impl Plan {
         (depth_matches && rounds.into_iter().all(|(most, round)| (1..=*most).contains(round))).then_some(step)
     }
 
-    /// Returns the position after the step at this position; `None` at the end.
+    /// Returns the position after the step at this position; `None` at the end. The block of an
+    /// `if` is assumed to be skipped.
     #[must_use]
     pub fn position_after(&self, position: &Position) -> Option<Position> {
         position_after_in(&self.items, position.step, &position.rounds)

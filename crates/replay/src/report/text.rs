@@ -1,4 +1,4 @@
-//! The report as text: one line per script while it runs, and a summary of what needs attention.
+//! The report as text: a line for each finished script, and a summary of what needs attention.
 
 use super::model::{EndedEarly, FileReport, Outcome, Report};
 use crate::commands::{format_count, format_seconds};
