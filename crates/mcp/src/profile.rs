@@ -3,7 +3,7 @@
 //! A model reads the tool list in every conversation. `core` is therefore short, and written for a
 //! reader without help and without a command line. For this reason, this front end names commands
 //! and describes them in its own words, whereas other front ends take both from the registry.
-//! Commands that `core` omits are available through `batch`.
+//! Commands of the registry that `core` omits are available through `batch`.
 
 use crate::arguments::GroupKey;
 use std::str::FromStr;
