@@ -52,7 +52,7 @@ pub(crate) enum Refusal {
     Token,
     /// The request belongs to no visit or lacks the key of its visit.
     Visit,
-    /// The visit may only watch.
+    /// The visit permits only watching.
     Role,
 }
 

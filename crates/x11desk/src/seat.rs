@@ -36,7 +36,7 @@ fn is_supported(d: &Display) -> X11Result<bool> {
 }
 
 /// Creates our own pointer and keyboard. If the server does not support that or refuses, the
-/// connection uses those of the person.
+/// connection uses the person's pointer and keyboard.
 pub(crate) fn add_seat(d: &mut Display) -> X11Result<()> {
     if !is_supported(d)? {
         tracing::debug!("no XInput: the pointer is the person's own");

@@ -36,7 +36,7 @@ pub(super) fn check_handoff(handoff: &Handoff) -> Result<()> {
                  together are longer than {MAX_WHOLE_HANDOFF}"
             );
             return Err(Error::new(ErrorCode::InvalidHandoff, message)
-                .hint("write long texts to a file, and name the file as an artifact of the handoff")
+                .hint("write long text to a file and name the file as an artifact of the handoff")
                 .details(json!({ "field": field })));
         }
     }

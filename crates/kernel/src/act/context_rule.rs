@@ -121,7 +121,7 @@ pub(crate) fn guarded_nodes(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<Ve
     Ok(guarded)
 }
 
-/// Records what an action by this client turned `before` into, for the receipt of the command.
+/// Records what this client's action changed since `before`, for the receipt of the command.
 pub(crate) fn record_effects(
     cx: &mut Cx,
     before: &Tree,

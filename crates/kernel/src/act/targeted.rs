@@ -18,7 +18,7 @@ pub(crate) trait TargetedAction:
     /// The properties of the command that every front end needs.
     const SPEC: Spec;
 
-    /// Returns the time that the input itself takes, such as typing.
+    /// Returns the time that an input such as typing itself takes.
     fn input_time(&self) -> Duration {
         Duration::ZERO
     }

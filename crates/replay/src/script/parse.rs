@@ -227,14 +227,14 @@ fn include(line: &str, start: usize) -> Result<NodeKind, LineError> {
 
 /// Checks that a script may set a variable of this name.
 fn variable(key: &str, at: usize) -> Result<(), LineError> {
-    let unnamed = format!("{} is not a variable name", quote(key));
-    LineError::unless(is_name(key), at, unnamed, "env KEY=VALUE, before the first command")?;
+    let unnamed = format!("{} is not a valid variable name", quote(key));
+    LineError::unless(is_name(key), at, unnamed, word::NAME_HINT)?;
     let reserved = format!("`{key}` is a reserved name");
     LineError::unless(
         !key.starts_with("AD_"),
         at,
         reserved,
-        "variables whose names begin with AD_ are built in",
+        "use a name that does not begin with `AD_`; such variables are built in",
     )
 }
 

@@ -54,7 +54,7 @@ pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> R
     }
     Err(refusal.unwrap_or_else(|| {
         Error::unsupported(format!("{} did not take the keyboard focus", object.describe()))
-            .hint("run `stickpin snapshot -i` to see what the press changed")
+            .hint("stickpin pressed the element to focus it; run `stickpin snapshot -i` to see what changed")
     }))
 }
 

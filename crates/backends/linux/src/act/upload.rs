@@ -113,7 +113,7 @@ pub(crate) async fn choose(act: &mut Act<'_>, point: Point, target: Handle) -> R
         let error = to_save_in(&title_of(&act.device.last, &top));
         let closed = escape(act.device, &chooser).await.map_err(unknown)?;
         return Err(unknown(if closed {
-            error.hint("the file chooser was closed with nothing chosen; to save, open it with `stickpin press @REF`, then enter the name with `stickpin fill @REF NAME`")
+            error.hint("the file chooser was closed with nothing chosen; to save, open it with `stickpin press @BUTTON`, then enter the name with `stickpin fill @FIELD NAME`")
         } else {
             error
         }));

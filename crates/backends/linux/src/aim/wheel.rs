@@ -97,7 +97,7 @@ fn points(area: Rect) -> impl Iterator<Item = Point> {
 }
 
 /// Returns points of an area outside these rectangles, best first: the best are points that no
-/// rectangle passes while scrolling.
+/// rectangle passes over during scrolling.
 fn free_points(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec<WheelPoint> {
     let way = |place: &Rect| Rect {
         x: if across { area.x } else { place.x },

@@ -13,7 +13,7 @@ pub(crate) fn remaining(until: Instant) -> Duration {
 #[non_exhaustive]
 pub(crate) enum BusError {
     /// The app or the bus is gone.
-    #[error("the connection is closed: {0}")]
+    #[error("no connection: {0}")]
     Closed(String),
     /// There was no answer in time.
     #[error("no answer{}", within(*.0))]

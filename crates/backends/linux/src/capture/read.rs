@@ -296,7 +296,7 @@ fn is_vast(object: &Object) -> bool {
     object.is(states::MANAGES_DESCENDANTS) && !(few && holds_few(object.role))
 }
 
-/// Returns whether objects of a role manage their children and report how many there are.
+/// Returns whether objects with this role manage their children and report how many there are.
 fn holds_few(number: u32) -> bool {
     matches!(number, role::LIST_BOX | role::DOCUMENT_TEXT | role::DOCUMENT_PRESENTATION)
 }

@@ -35,7 +35,7 @@ pub(crate) fn clean_name<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, con
 }
 
 /// Returns whether a name is that of a class, such as `GtkButton` or `EditorSourceView`; for
-/// wrappers, also one such as `HistoryView`.
+/// wrappers, also whether it is any name in camel case, such as `HistoryView`.
 fn is_class(name: &str, prefixes: &[&str], wrapper: bool) -> bool {
     // A Python class: `module+Class`.
     let (module, name) = name.split_once('+').map_or((None, name), |(module, name)| (Some(module), name));

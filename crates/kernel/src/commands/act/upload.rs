@@ -84,7 +84,7 @@ fn one(path: ResolvedPath) -> Result<LocalFile> {
     let about = std::fs::metadata(&*path).map_err(|e| path.io_error("read", &e))?;
     if about.is_dir() {
         let message = format!("`{}` is a folder, not a file", path.display());
-        return Err(Error::invalid_args(message).hint("name the files in it"));
+        return Err(Error::invalid_args(message).hint("pass the files in it instead"));
     }
     // Only opening the file shows whether it is readable.
     std::fs::File::open(&*path).map_err(|e| path.io_error("read", &e))?;
@@ -236,7 +236,7 @@ fn check_accepted(input: &FileInput, files: &[LocalFile], words: &str) -> Result
         return Err(match &input.one_by_one {
             Some(opts) => bad(format!("{words} accepts one file at a time, not {}", files.len())).hint(opts),
             None => bad(format!("{words} accepts one file, not {}", files.len()))
-                .hint("name one file; each upload replaces the file of the input"),
+                .hint("name one file; each upload replaces the previous file"),
         });
     }
     match files.iter().find(|f| !accepts(&input.accept, &f.path)) {

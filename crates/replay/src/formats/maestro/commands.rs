@@ -291,7 +291,7 @@ fn press_key(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
         "back" => &["back"],
         "home" => &["home"],
         _ => {
-            let message = format!("the key {} is not supported", stickpin_tree::quote(key));
+            let message = format!("the key {} is not supported", stickpin_tree::quote(&key));
             return Err(command
                 .value
                 .at

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use crate::identity::fingerprint::Fingerprint;
 
 /// Field values of rows that nothing else distinguishes. Values are never part of a meaning, so
-/// typing changes nothing. They only reveal that rows moved, when they appear in another row.
+/// typing changes nothing. They reveal only that rows moved: the values then appear in another row.
 #[derive(Debug, Clone)]
 pub(crate) struct FieldValues {
     /// The values that only this row had.

@@ -155,8 +155,8 @@ pub(crate) async fn give_elsewhere(
     let error = error.dispatched(Dispatched::Unknown);
     match upload::escape(&mut foreign.device, &foreign.chooser).await {
         Ok(true) if typed => Err(error.hint(
-            "the file chooser belonged to another process and has been closed again; run `stickpin snapshot \
-             -i` to see whether the app has a file now; the app may accept only other file types",
+            "the file chooser belonged to another process and has been closed again; run \
+             `stickpin snapshot -i` to see whether the app has a file now; the app may accept only other file types",
         )),
         Ok(true) => {
             Err(error.hint("the file chooser belonged to another process and was closed with nothing chosen"))

@@ -106,7 +106,7 @@ pub(super) fn is_part(object: &Object, above: ParentContext) -> bool {
     object.role == n::FRAME && !above.top && !object.name.trim().is_empty()
 }
 
-/// Returns whether an object is a line of a list that is reported as a row, as in some GTK 4 apps.
+/// Returns whether an object is a list item that is reported as a row, as in some GTK 4 apps.
 pub(super) fn is_line(object: &Object, above: ParentContext) -> bool {
     object.role == n::TABLE_ROW && matches!(above.role, n::LIST | n::LIST_BOX)
 }
