@@ -189,7 +189,7 @@ pub(crate) const LOCAL_COMMANDS: &[CliCommand] = &[
         },
         ..CliCommand::new(
             "man",
-            "Print a manual page (`stickpin man open | man -l -`), or write all of them",
+            "Print a manual page, or write all of them; to read one: stickpin man open | man -l -",
             LocalAction::Man,
         )
     },
