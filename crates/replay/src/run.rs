@@ -173,7 +173,8 @@ struct Runner<'r> {
     steps: Vec<model::Step>,
     /// The start position, until it is reached.
     start: Option<Position>,
-    /// The current rounds of the enclosing blocks, outermost first. They are kept when a step fails.
+    /// The current rounds of the enclosing blocks, outermost first. They are kept when a step
+    /// fails.
     rounds: Vec<u32>,
     state: RunState,
 }

@@ -35,8 +35,8 @@ fn modifier(keymap: &Keymap, sym: u32) -> X11Result<u8> {
 
 /// Returns the keyboard mapping that apps use.
 ///
-/// Our own keyboard gets the same mapping, because apps look up modifiers on our keyboard, and a new
-/// keyboard starts with the server's layout, not with the layout of the person's keyboard.
+/// Our own keyboard gets the same mapping, because apps look up modifiers on our keyboard, and a
+/// new keyboard starts with the server's layout, not with the layout of the person's keyboard.
 pub(crate) fn read_keymap(d: &mut Display) -> X11Result<Keymap> {
     let setup = d.conn.setup();
     let (first, last) = (setup.min_keycode, setup.max_keycode);
