@@ -360,7 +360,8 @@ impl ServerHandler for Server {
     }
 }
 
-/// Returns the entries of a request's metadata that are short texts, as ids of harness sessions are.
+/// Returns the entries of a request's metadata that are short texts, as ids of harness sessions
+/// are.
 fn texts(meta: &RequestMetaObject) -> BTreeMap<String, String> {
     let bounded_text = |(name, value): (&String, &Value)| {
         let text = value.as_str().filter(|text| text.len() <= MAX_ID)?;

@@ -7,9 +7,9 @@ use stickpin_session::turn::Policy;
 
 /// Show or change the limits of a session and what it must not do.
 ///
-/// Only a person, the owner of the session's turn or the session's only driver can make changes, and
-/// only a person can remove a denial. Denials outlive lifetimes and apply to child sessions too. Times are
-/// in milliseconds.
+/// Only a person, the owner of the session's turn or the session's only driver can make changes,
+/// and only a person can remove a denial. Denials outlive lifetimes and apply to child sessions
+/// too. Times are in milliseconds.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct SessionPolicy {
