@@ -162,12 +162,14 @@ fn console_watches_until_it_drives() {
 /// A terminal in which a console runs.
 struct Screen<'w> {
     world: &'w World,
+    /// A socket of its own: the server of an earlier screen may be about to exit.
+    socket: tempfile::TempDir,
 }
 
 impl<'w> Screen<'w> {
     /// Starts a console of 80 by 24, if `tmux` is installed.
     fn start(world: &'w World, env: &[(&str, &str)]) -> Option<Self> {
-        let screen = Self { world };
+        let screen = Self { world, socket: tempfile::tempdir().expect("a folder") };
         let program = env!("CARGO_BIN_EXE_stickpin");
         let mut command = screen.tmux(&["-f", "/dev/null", "new-session", "-d", "-x", "80", "-y", "24"]);
         for (name, value) in env {
@@ -194,7 +196,7 @@ impl<'w> Screen<'w> {
             command.env(name, value.expect("a value"));
         }
         command.env("LANG", "C.UTF-8").env("SHELL", "/bin/sh").env("TERM", "xterm-256color");
-        command.arg("-u").arg("-S").arg(self.world.path().join("tmux")).args(args);
+        command.arg("-u").arg("-S").arg(self.socket.path().join("tmux")).args(args);
         command
     }
 
