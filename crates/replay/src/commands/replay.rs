@@ -233,7 +233,10 @@ fn start_position(plan: &Plan, args: &Arguments) -> Result<Position> {
     }
     let refusal = format!("{} cannot begin at step {}", plan.file, from.step);
     Err(match plan.round_depth(from.step) {
-        None => Error::invalid_args(format!("{refusal}: it has {}", format_count(plan.steps, "step"))),
+        None => {
+            let steps = format_count(plan.steps, "step");
+            Error::invalid_args(format!("{refusal}: the script has {steps}"))
+        }
         Some(0) => Error::invalid_args(format!(
             "{refusal} in a round: the step is not in a `repeat` or `retry` block"
         )),

@@ -88,7 +88,7 @@ impl RunState {
         });
         let r#ref = unknown?;
         Some(
-            Error::ref_not_found(format!("`{ref}` was not issued in this run ({})", step.at))
+            Error::ref_not_found(format!("{ref} was never issued in this run ({})", step.at))
                 .hint("use selectors in scripts; `record start` records commands with selectors"),
         )
     }

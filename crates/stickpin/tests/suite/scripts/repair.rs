@@ -214,7 +214,7 @@ fn a_run_goes_on_where_it_stopped_and_nowhere_else() {
         ("replay flow.ad --from 3 --rounds 0", "cannot begin at step 3"),
         ("replay flow.ad --from 3 --rounds 1,1", "cannot begin at step 3"),
         ("replay flow.ad --from 4 --rounds 1", "the step is not in a `repeat` or `retry` block"),
-        ("replay flow.ad --from 3 --rounds one", "`rounds` must be numbers"),
+        ("replay flow.ad --from 3 --rounds one", "`rounds` must be whole numbers"),
         ("replay flow.ad --rounds 1", "cannot begin at step 1"),
         ("replay flow.ad --from 6", "the script has 5 steps"),
     ] {

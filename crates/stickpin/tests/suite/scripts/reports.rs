@@ -78,7 +78,7 @@ fn one_script_has_the_same_report() {
     assert!(ran.code == 1 && ran.out.contains("report.html"), "{ran:?}");
     let page = desk.read("report.html");
     for part in [
-        "The script failed",
+        "The script did not pass",
         "Step 3 did not find what was recorded",
         "stickpin replay gone.ad --from 3 --plan-digest ",
         "data:image/png",
