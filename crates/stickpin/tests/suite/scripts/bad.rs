@@ -62,7 +62,7 @@ fn faults_are_said_before_anything_runs() {
     for (line, says) in [
         ("replay", "`replay` needs FILE"),
         ("replay not-there.ad", "no such file: not-there.ad (resolved to /"),
-        ("replay good.ad -e 1=2", "is not a variable name"),
+        ("replay good.ad -e 1=2", "variable name"),
         ("replay good.ad -e AD_SESSION=x", "is a reserved name"),
         ("replay good.ad --from 7", "cannot begin at step 7: the script has 1 step"),
         (
