@@ -143,7 +143,9 @@ fn shard(text: &str) -> Result<Shard> {
     let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
     match parts {
         Some((number, of)) if (1..=of).contains(&number) => Ok(Shard { number, total: of }),
-        _ => Err(Error::invalid_args(format!("{} is not of the form I/N", quote(text)))
-            .hint("for example, `--shard 2/4` runs the second of four parts")),
+        _ => {
+            let message = format!("`shard` must be `I/N` with I from 1 to N, not {}", quote(text));
+            Err(Error::invalid_args(message).hint("for example, `--shard 2/4` runs the second of four parts"))
+        }
     }
 }

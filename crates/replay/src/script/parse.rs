@@ -36,6 +36,9 @@ struct Parser {
     open: Vec<(u32, Block<Template>, Vec<Node>)>,
 }
 
+/// The hint for a line that must come before the first command.
+const UP: &str = "move this line up";
+
 const BLOCKS: &str = "a block begins with `retry N {`, `repeat N {`, `if visible SELECTOR {` or `if hidden SELECTOR {`, \
      and ends with a line `}`";
 
@@ -73,7 +76,6 @@ impl Parser {
     /// Parses `context platform=web timeout=60000`.
     fn context(&mut self, line: &str, start: usize) -> Result<(), LineError> {
         const FORM: &str = "for example: `context platform=web timeout=60000 retries=1`";
-        const UP: &str = "move this line up";
         LineError::unless(
             !self.seen_context,
             start,
@@ -102,7 +104,6 @@ impl Parser {
     /// Parses `env KEY=VALUE`.
     fn env(&mut self, line: &str, at: usize) -> Result<(), LineError> {
         const FORM: &str = "for example: `env USER=ada`";
-        const UP: &str = "move this line up";
         let at = skip(line, at);
         LineError::unless(!self.seen_command, at, "`env` must come before the first command", UP)?;
         let (key, value, end) = parse_pair(line, at, FORM)?;
@@ -227,7 +228,7 @@ fn include(line: &str, start: usize) -> Result<NodeKind, LineError> {
 
 /// Checks that a script may set a variable of this name.
 fn variable(key: &str, at: usize) -> Result<(), LineError> {
-    let unnamed = format!("{} is not a valid variable name", quote(key));
+    let unnamed = format!("{} is not a variable name", quote(key));
     LineError::unless(is_name(key), at, unnamed, word::NAME_HINT)?;
     let reserved = format!("`{key}` is a reserved name");
     LineError::unless(
