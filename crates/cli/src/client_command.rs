@@ -4,7 +4,7 @@
 use crate::env::Env;
 use crate::output::Streams;
 use crate::progress::ProgressView;
-use crate::{Hooks, daemon, first_run, parse, state_dir};
+use crate::{Hooks, daemon, parse, prepared_state_dir};
 use serde_json::{Map, Value};
 use std::sync::Arc;
 use stickpin_client::{AllowAll, Call, ClientCommand, SocketClient};
@@ -28,8 +28,7 @@ pub(crate) fn run(
     hooks: Hooks,
     streams: &mut Streams<'_>,
 ) -> Result<u8> {
-    let state_dir = state_dir(options, env)?;
-    first_run(&state_dir, options, env, hooks, streams);
+    let state_dir = prepared_state_dir(options, env, hooks, streams)?;
     let installation = env.installation(&state_dir);
     stickpin_client::runtime()?.block_on(async {
         let (progress, mut heard) = mpsc::unbounded_channel();

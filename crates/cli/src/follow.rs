@@ -5,7 +5,7 @@
 use crate::client_command::listen_for_signals;
 use crate::env::Env;
 use crate::output::Streams;
-use crate::{Hooks, daemon, first_run, state_dir};
+use crate::{Hooks, daemon, prepared_state_dir};
 use serde_json::{Map, Value};
 use std::collections::BTreeMap;
 use std::io;
@@ -46,8 +46,7 @@ pub(crate) fn run(
     streams: &mut Streams<'_>,
 ) -> u8 {
     let mut cursor = Cursor::from_request(request, follow);
-    let ended = state_dir(options, env).and_then(|state_dir| {
-        first_run(&state_dir, options, env, hooks, streams);
+    let ended = prepared_state_dir(options, env, hooks, streams).and_then(|state_dir| {
         let mut request = request.clone();
         request.render.format = if options.json { Format::Json } else { Format::Both };
         let reader = Reader { state_dir, start: daemon::start(env), request, follow, once: !options.follow };

@@ -183,8 +183,7 @@ fn call(
     hooks: Hooks,
     streams: &mut Streams<'_>,
 ) -> Result<u8> {
-    let state_dir = state_dir(options, env)?;
-    first_run(&state_dir, options, env, hooks, streams);
+    let state_dir = prepared_state_dir(options, env, hooks, streams)?;
     let (response, connection) = Connection::run(&state_dir, &daemon::start(env), request)?;
     let code = streams.respond(&response, options.json);
     // If the response did not reach its reader, the turn that it announces is reserved for the same
@@ -198,21 +197,23 @@ fn call(
     Ok(code)
 }
 
-/// Removes stale registrations before the first command of another version. Only a person is
-/// notified. A failure does not affect the typed command; the next command tries again.
-pub(crate) fn first_run(
-    state_dir: &StateDir,
+/// Opens the state directory, and removes stale registrations before the first command of another
+/// version. Only a person is notified. A failure to remove them does not affect the typed command;
+/// the next command tries again.
+fn prepared_state_dir(
     options: &Options,
     env: &Env,
     hooks: Hooks,
     streams: &mut Streams<'_>,
-) {
+) -> Result<StateDir> {
+    let state_dir = state_dir(options, env)?;
     if let Ok(Some(summary)) = (hooks.first_run)(env, state_dir.path())
         && env.is_person()
         && !options.json
     {
         streams.print_error(&summary);
     }
+    Ok(state_dir)
 }
 
 /// Reads standard input if the command line takes its steps or an argument from it.

@@ -252,15 +252,12 @@ async fn run(
             AbandonReason::Late => no_response_error(times.answer, cx.dispatched()),
             AbandonReason::Closed => {
                 let name = &cx.session_name;
-                let message = format!("session `{name}` was closed while the command was running");
-                Error { message, ..queue::lost_app_error(name) }
+                queue::ended_error(format!("session `{name}` was closed while the command was running"))
             }
             AbandonReason::Hung => {
                 // Dropping the checkout ends the session.
                 drop(cx.checkout.take());
-                let name = &cx.session_name;
-                let message = format!("the app of session `{name}` no longer responds");
-                Error { message, ..queue::lost_app_error(name) }
+                queue::ended_error(format!("the app of session `{}` no longer responds", cx.session_name))
             }
         };
         Err(e.dispatched(cx.dispatched()))

@@ -134,20 +134,20 @@ impl Screen {
 
     /// Returns the error for a window that is unknown to the X server, such as a Wayland window.
     pub(crate) fn unseen(&self, to: &str) -> Error {
-        if self.wayland || self.has_unknown_process {
-            return self.none(to);
-        }
-        Error::element_offscreen(format!("stickpin cannot {to}: the app has no visible window"))
-            .hint("run `stickpin snapshot -i` to see what is open")
+        self.unshown(to, "the app has no visible window", "see what is open")
     }
 
     /// Returns the error for an element without a position, such as one in a Wayland window.
     pub(crate) fn unplaced(&self, to: &str) -> Error {
+        self.unshown(to, "the element has no position on the screen", "see what is there now")
+    }
+
+    fn unshown(&self, to: &str, why: &str, purpose: &str) -> Error {
         if self.wayland || self.has_unknown_process {
             return self.none(to);
         }
-        Error::element_offscreen(format!("stickpin cannot {to}: the element has no position on the screen"))
-            .hint("run `stickpin snapshot -i` to see what is there now")
+        Error::element_offscreen(format!("stickpin cannot {to}: {why}"))
+            .hint(format!("run `stickpin snapshot -i` to {purpose}"))
     }
 
     /// Makes a window visible to a person, restoring it if that does not disturb anyone.

@@ -4,7 +4,7 @@ use crate::app::dom::Dom;
 use crate::app::vocabulary::{attr_name, markup_states};
 use serde_json::{Map, Value};
 use stickpin_device::{Query, Result, unsupported};
-use stickpin_tree::{Role, States, quote};
+use stickpin_tree::{Role, States, quote_first};
 
 /// Answers a query about the element at a position.
 pub(crate) fn answer_query(dom: &Dom, at: usize, query: &Query) -> Result<Value> {
@@ -70,9 +70,5 @@ fn markup(dom: &Dom, at: usize, out: &mut String) {
 /// Returns the hint that names the first options of a list.
 pub(crate) fn options(dom: &Dom, at: usize) -> String {
     let options = dom.nodes[at..dom.nodes[at].end].iter().filter(|n| n.role == Role::Option);
-    let names: Vec<String> = options.clone().take(12).map(|n| quote(&n.name)).collect();
-    match options.count().saturating_sub(names.len()) {
-        0 => format!("choose one of: {}", names.join(", ")),
-        more => format!("choose one of: {} and {more} more", names.join(", ")),
-    }
+    format!("choose one of: {}", quote_first(options.map(|n| &*n.name), 12))
 }

@@ -15,7 +15,7 @@ use std::time::Duration;
 use stickpin_device::{Action, Error, ErrorCode, Result};
 use stickpin_refs::Ref;
 use stickpin_session::Origin;
-use stickpin_tree::{Attr, Handle, NodeId, NodeRef, Role, States, Tree, quote};
+use stickpin_tree::{Attr, Handle, NodeId, NodeRef, Role, States, Tree, quote, quote_first};
 use tokio::time::Instant;
 
 /// How long a list may take to show its options, or the new choice.
@@ -394,12 +394,11 @@ fn only_list(tree: &Tree) -> Option<NodeId> {
 
 /// Creates the error for a missing option, with the available options as its hint.
 fn missing(tree: &Tree, options: &[NodeId], list: &ActionTarget, option: &str) -> Error {
-    let names: Vec<String> =
-        options.iter().take(MAX_NAMED_OPTIONS).map(|&o| quote(tree.node(o).name())).collect();
-    let there = match options.len().checked_sub(MAX_NAMED_OPTIONS) {
-        _ if names.is_empty() => "no options appeared; run `stickpin snapshot -i` to see the list".to_owned(),
-        Some(more @ 1..) => format!("choose one of: {} and {more} more", names.join(", ")),
-        _ => format!("choose one of: {}", names.join(", ")),
+    let all = || options.iter().map(|&o| tree.node(o).name());
+    let names: Vec<String> = all().take(MAX_NAMED_OPTIONS).map(quote).collect();
+    let there = match names.is_empty() {
+        true => "no options appeared; run `stickpin snapshot -i` to see the list".to_owned(),
+        false => format!("choose one of: {}", quote_first(all(), MAX_NAMED_OPTIONS)),
     };
     Error::element_not_found(format!("{} has no option {}", list.description, quote(option)))
         .hint(there)

@@ -36,7 +36,10 @@ fn parse_modifiers<'a>(words: impl Iterator<Item = &'a str>) -> Result<Modifiers
             Ok("Control") => modifiers.control = true,
             Ok("Meta") => modifiers.meta = true,
             Ok("Shift") => modifiers.shift = true,
-            _ => return Err(unknown_word_error("modifier", word, known.into_iter())),
+            _ => {
+                let forms = "the modifiers are `Control`, `Shift`, `Alt` and `Meta`";
+                return Err(unknown_word_error("modifier", word, known.into_iter(), forms));
+            }
         }
     }
     Ok(modifiers)
@@ -70,17 +73,21 @@ fn key_name(word: &str) -> Result<String> {
     match name {
         Some("Space") => Ok(" ".to_owned()),
         Some(name) => Ok(name.to_owned()),
-        None => Err(unknown_word_error("key", word, key_names())),
+        None => {
+            let forms = "keys are written like `Enter`, `a`, `Control+a` or `Shift+Tab`";
+            Err(unknown_word_error("key", word, key_names(), forms))
+        }
     }
 }
 
-fn unknown_word_error<'a>(what: &str, word: &str, known: impl Iterator<Item = &'a str>) -> Error {
+fn unknown_word_error<'a>(
+    what: &str,
+    word: &str,
+    known: impl Iterator<Item = &'a str>,
+    forms: &str,
+) -> Error {
     let near =
         crate::api::schema::nearest(word, known).map(|n| format!("did you mean `{n}`? ")).unwrap_or_default();
-    let forms = match what {
-        "modifier" => "the modifiers are `Control`, `Shift`, `Alt` and `Meta`",
-        _ => "keys are written like `Enter`, `a`, `Control+a` or `Shift+Tab`",
-    };
     Error::invalid_args(format!("{} is not a {what}", quote(word))).hint(format!("{near}{forms}"))
 }
 

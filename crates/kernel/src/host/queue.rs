@@ -144,8 +144,12 @@ pub(crate) fn not_open_error(name: &str) -> Error {
 }
 
 pub(crate) fn lost_app_error(name: &str) -> Error {
-    Error::backend_lost(format!("session `{name}` lost its app"))
-        .hint("open the app again; this starts a new lifetime")
+    ended_error(format!("session `{name}` lost its app"))
+}
+
+/// Returns the error for a command whose session has ended, for a reason that the message states.
+pub(crate) fn ended_error(message: String) -> Error {
+    Error::backend_lost(message).hint("open the app again; this starts a new lifetime")
 }
 
 /// Waits until reading the app ahead is worthwhile.

@@ -22,6 +22,23 @@ pub fn quote(s: &str) -> String {
     out
 }
 
+/// Returns the first `at_most` names, each quoted, and the number of the others.
+///
+/// ```
+/// use stickpin_tree::quote_first;
+/// assert_eq!(quote_first(["A", "B", "C"], 2), r#""A", "B" and 1 more"#);
+/// assert_eq!(quote_first(["A", "B"], 2), r#""A", "B""#);
+/// ```
+#[must_use]
+pub fn quote_first<'n>(names: impl IntoIterator<Item = &'n str>, at_most: usize) -> String {
+    let mut names = names.into_iter();
+    let first: Vec<String> = names.by_ref().take(at_most).map(quote).collect();
+    match names.count() {
+        0 => first.join(", "),
+        more => format!("{} and {more} more", first.join(", ")),
+    }
+}
+
 /// Returns `s` in quotes and escaped, at any length. Used for what must not be cut, such as the
 /// values of a selector, which must parse back to the original text.
 #[must_use]

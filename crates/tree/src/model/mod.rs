@@ -10,7 +10,9 @@ pub(crate) mod strings;
 mod tree;
 
 pub use builder::{NodeSpec, TreeBuilder, TreeError};
-pub use escape::{MAX_CHARS, MAX_URL, bare_url, escape, is_unsafe, quote, quote_url, quote_whole};
+pub use escape::{
+    MAX_CHARS, MAX_URL, bare_url, escape, is_unsafe, quote, quote_first, quote_url, quote_whole,
+};
 pub use node::{Attr, Document, Handle, IdentityGrade, NodeId, Rect, SurfaceId};
 pub use role::Role;
 pub use state::States;

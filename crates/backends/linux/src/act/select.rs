@@ -11,7 +11,7 @@ use crate::bus::calls::property;
 use crate::bus::{ACCESSIBLE, BusError, BusResult, Call, Message, Reference, SELECTION};
 use crate::model::{Interfaces, Object, role as n, states as s};
 use stickpin_device::{Error, InputOutcome, Result};
-use stickpin_tree::{Handle, quote};
+use stickpin_tree::{Handle, quote, quote_first};
 
 /// The number of chosen options above which none of them are read.
 const MAX_SELECTED: usize = 16;
@@ -70,14 +70,10 @@ impl OptionList {
             }
             (None, _) if self.offered.iter().all(|offered| offered.reads.is_empty()) => Ok(None),
             (None, _) => {
-                let named: Vec<_> = self.offered.iter().filter_map(|offered| offered.reads.first()).collect();
-                let some: Vec<String> = named.iter().take(NAMED).map(|name| quote(name)).collect();
-                let message = format!("there is no option {}", quote(label));
-                let hint = match named.len().saturating_sub(NAMED) {
-                    0 => format!("choose one of: {}", some.join(", ")),
-                    more => format!("choose one of: {} and {more} more", some.join(", ")),
-                };
-                Err(Error::element_not_found(message).hint(hint))
+                let named =
+                    self.offered.iter().filter_map(|offered| offered.reads.first()).map(String::as_str);
+                Err(Error::element_not_found(format!("there is no option {}", quote(label)))
+                    .hint(format!("choose one of: {}", quote_first(named, NAMED))))
             }
         }
     }
