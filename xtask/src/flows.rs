@@ -3,9 +3,9 @@
 //! and lock files are committed; packages are installed below the target folder.
 
 use crate::Result;
-use crate::run::{OnPath as _, empty_folder, on_path, read, root, run, target_dir, write};
+use crate::run::{OnPath as _, empty_folder, listing, on_path, read, root, run, target_dir, write};
 use crate::setup::{is_current, packages};
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::process::Command;
 
 /// Updates all parts. The error has a sentence for every part that is not available.
@@ -66,20 +66,4 @@ pub fn from_python(manifest: &Path, folder: &Path) -> Result {
 
 fn require(program: &str) -> Result {
     if on_path(program) { Ok(()) } else { Err(format!("no {program} on the path")) }
-}
-
-/// Returns every file of a folder with its content, for comparison with a stamp.
-fn listing(folder: &Path) -> Result<String> {
-    let entries = std::fs::read_dir(folder)
-        .and_then(|all| all.collect::<std::io::Result<Vec<_>>>())
-        .with_path(folder)?;
-    let mut paths: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).collect();
-    paths.sort();
-    let mut out = String::new();
-    for path in paths {
-        out.push_str(&path.strip_prefix(root()).unwrap_or(&path).to_string_lossy());
-        out.push('\n');
-        out.push_str(&if path.is_dir() { listing(&path)? } else { read(&path)? });
-    }
-    Ok(out)
 }

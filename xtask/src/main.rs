@@ -1,5 +1,6 @@
 //! `cargo xtask`: the workspace's own tasks: set up a machine, test, lint, generate, measure.
 
+mod bare;
 mod bench;
 mod codegen;
 mod decisions;
@@ -35,7 +36,7 @@ fn cli() -> Command {
                 .arg(switch("quick", "Only lint and the suites that need no browser and no desktop")),
         )
         .subcommand(Command::new("bare").about(
-            "Try the set-up and the quick suites in a bare Debian (as root, with debootstrap), or say why not",
+            "Try the set-up and the scenarios on the simulated device in a bare Debian (as root, with debootstrap), or say why not",
         ))
         .subcommand(
             Command::new("lint")
@@ -94,7 +95,7 @@ fn main() -> ExitCode {
         Some(("setup", _)) => setup::setup().map(drop),
         Some(("test", m)) if m.get_flag("quick") => test::quick(),
         Some(("test", _)) => test::test(),
-        Some(("bare", _)) => test::bare(),
+        Some(("bare", _)) => bare::bare(),
         Some(("lint", _)) => lint::lint(),
         Some(("codegen", m)) => codegen::codegen(m.get_flag("check")),
         Some(("fuzz", m)) => {

@@ -107,6 +107,22 @@ pub fn write(path: &Path, text: &str) -> Result {
     std::fs::write(path, text).with_path(path)
 }
 
+/// Returns every file of a folder with its content, for comparison with a stamp.
+pub fn listing(folder: &Path) -> Result<String> {
+    let entries = std::fs::read_dir(folder)
+        .and_then(|all| all.collect::<std::io::Result<Vec<_>>>())
+        .with_path(folder)?;
+    let mut paths: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).collect();
+    paths.sort();
+    let mut out = String::new();
+    for path in paths {
+        out.push_str(&path.strip_prefix(root()).unwrap_or(&path).to_string_lossy());
+        out.push('\n');
+        out.push_str(&if path.is_dir() { listing(&path)? } else { read(&path)? });
+    }
+    Ok(out)
+}
+
 /// Creates an empty folder; deletes an existing one first.
 pub fn empty_folder(path: &Path) -> Result {
     if path.exists() {

@@ -1,7 +1,7 @@
 //! The command that verifies a checkout.
 
 use crate::Result;
-use crate::run::{cargo, output, root, run, run_beside, target_dir};
+use crate::run::{cargo, output, run, run_beside, target_dir};
 use crate::summary::{Collected, timed};
 use std::panic::resume_unwind;
 use std::process::Command;
@@ -78,11 +78,7 @@ fn all(collected: &Collected) -> Result {
     // disk; work that computes runs alongside them and yields to them. A failing part does not hide
     // the others.
     std::thread::scope(|scope| {
-        let bare = scope.spawn(|| {
-            let mut command = bare_command()?;
-            collected.with_skip_file(&mut command);
-            timed("bare", || run_beside(command))
-        });
+        let bare = scope.spawn(|| timed("bare", || crate::bare::bare_if_changed(collected)));
         let checks = scope.spawn(|| {
             yield_to_others()?;
             let doc = cargo(&["test", "--workspace", "--doc", "--quiet", "--no-fail-fast"]);
@@ -111,15 +107,4 @@ fn yield_to_others() -> Result {
 fn all_of<const N: usize>(parts: [Result; N]) -> Result {
     let errors: Vec<_> = parts.into_iter().filter_map(Result::err).collect();
     if errors.is_empty() { Ok(()) } else { Err(errors.join("\nxtask: ")) }
-}
-
-/// Runs the set-up and the quick suites in a bare Debian, or prints why not.
-pub fn bare() -> Result {
-    run(&mut bare_command()?)
-}
-
-fn bare_command() -> Result<Command> {
-    let mut command = Command::new("sh");
-    command.arg(root().join("xtask/bare.sh")).arg(root()).arg(target_dir()?.join("bare"));
-    Ok(command)
 }
