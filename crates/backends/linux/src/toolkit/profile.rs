@@ -122,6 +122,8 @@ profile! {
     labels_differ_from_their_names: Gtk4,
     /// Some labels have a text but no name.
     labels_lack_names: Gtk3 | Office,
+    /// An object has the same role as long as it exists (`GtkAccessible:accessible-role`).
+    roles_are_fixed: Gtk4,
     /// Every tab is named `Tab`, and pages have no name. The label of the tab names both.
     tabs_have_one_name: Gtk4,
     /// The child of a tab is its page, not its label.

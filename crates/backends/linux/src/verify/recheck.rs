@@ -102,6 +102,7 @@ impl RecheckedObjects {
     /// Returns the queries about each object.
     pub(super) fn questions(&self, picture: &ObjectTree, old: &[&Object]) -> Questions {
         let mut questions = Questions::default();
+        let roles_change = !picture.profile().roles_are_fixed;
         for (at, (&object, &place)) in old.iter().zip(&self.objects).enumerate() {
             // The app has no such object.
             if !is_real(&object.path) {
@@ -112,7 +113,7 @@ impl RecheckedObjects {
             let asks = [
                 (place != 0, Question::Name),
                 (place != 0, Question::States),
-                (place != 0, Question::Role),
+                (place != 0 && roles_change, Question::Role),
                 (object.text.as_ref().is_some_and(|text| text.len() <= CHARACTERS), Question::Text),
                 (object.number.is_some(), Question::Number),
                 (holds, Question::Children),
