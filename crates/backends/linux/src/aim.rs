@@ -118,7 +118,10 @@ async fn aim_once(
     // The prefetched answers stay valid unless anything moves meanwhile.
     let mut untouched = ahead.take().filter(|ahead| by_action && ahead.is_fresh(app, handle));
     let rects = untouched.as_ref().map(|ahead| ahead.rects.clone());
-    let sight = WindowStack::of(app).await?;
+    let sight = match &mut untouched {
+        Some(ahead) => ahead.stack.take(),
+        None => WindowStack::of(app).await?,
+    };
     let mut placed = match &rects {
         Some([own, _]) => position::position_from_answers(view, at, own, sight.as_ref()).await?,
         None => position::locate_on_screen(view, at, sight.as_ref()).await?,
@@ -183,7 +186,8 @@ async fn aim_once(
         }
     }
     if hit != HitResult::Target || !by_pointer {
-        *ahead = untouched.filter(|_| hit == HitResult::Target);
+        let untouched = untouched.filter(|_| hit == HitResult::Target);
+        *ahead = untouched.map(|ahead| ActionPrefetch { stack: Some(look), ..ahead });
         return Ok((aim(rect, point, hit), None));
     }
     *pointed = true;

@@ -9,7 +9,7 @@ pub(crate) mod readahead;
 pub(crate) mod settle;
 pub(crate) mod window_stack;
 
-pub(crate) use window_stack::{ActionPrefetch, ElementPosition, WindowStack};
+pub(crate) use window_stack::{ActionPrefetch, ElementPosition, ListedWindows, WindowStack};
 
 use crate::app::pointer::LastPress;
 use crate::app::readahead::Readahead;
@@ -80,6 +80,8 @@ pub(crate) struct LinuxDevice {
     pub(crate) choosers_met: u64,
     /// The windows of other processes for which notices were sent: ids and titles.
     pub(crate) foreign_windows: Vec<(u32, String)>,
+    /// The windows that were listed for the action whose input is about to be sent.
+    pub(crate) listed: Option<ListedWindows>,
 }
 
 impl LinuxDevice {
@@ -123,6 +125,7 @@ impl LinuxDevice {
             foreign: None,
             choosers_met: 0,
             foreign_windows: Vec::new(),
+            listed: None,
         }
     }
 

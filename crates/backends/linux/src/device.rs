@@ -5,7 +5,7 @@
 use crate::act;
 use crate::act::upload::foreign_chooser;
 use crate::aim::{self, position, press};
-use crate::app::{self, ActionPrefetch, LinuxDevice, capture, lifecycle, query, settle};
+use crate::app::{self, ActionPrefetch, LinuxDevice, ListedWindows, capture, lifecycle, query, settle};
 use crate::verify;
 use async_trait::async_trait;
 use std::time::Duration;
@@ -80,6 +80,7 @@ impl Device for LinuxDevice {
         // valid.
         let fresh = ahead.filter(|ahead| ahead.is_fresh(&self.app, handle));
         if let Some((ahead, tree)) = fresh.zip(self.last.tree.clone()) {
+            self.listed = ListedWindows::of(&ahead);
             prepared.located = LocatedElement::find(tree, handle);
             prepared.ticket = Ticket::new(ahead);
             return Ok(prepared);
@@ -109,6 +110,7 @@ impl Device for LinuxDevice {
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<InputOutcome> {
         lifecycle::alive(&self.app).await?;
+        self.listed = None;
         act::perform(self, action, None, cancel).await
     }
 
@@ -119,6 +121,7 @@ impl Device for LinuxDevice {
         cancel: &CancellationToken,
     ) -> Result<InputOutcome> {
         lifecycle::alive(&self.app).await?;
+        self.listed = None;
         act::perform(self, action, prepared.take(), cancel).await
     }
 

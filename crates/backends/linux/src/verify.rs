@@ -8,7 +8,7 @@
 mod recheck;
 
 use crate::aim::{position, press};
-use crate::app::{ActionPrefetch, AppView, LinuxDevice, capture, lifecycle};
+use crate::app::{ActionPrefetch, AppView, LinuxDevice, WindowStack, capture, lifecycle};
 use crate::bus::calls::query_actions;
 use crate::capture::tree;
 use futures_util::future::OptionFuture;
@@ -23,7 +23,7 @@ use recheck::RecheckedObjects;
 /// answers.
 ///
 /// For an element that is pressed through its own action, the same batch queries its position
-/// before its identity, and its actions afterwards.
+/// before its identity, and its actions afterwards. Meanwhile, the X server lists its windows.
 ///
 /// # Errors
 /// Returns `BACKEND_LOST` or `TIMEOUT`.
@@ -43,14 +43,16 @@ pub(crate) async fn reuse_last_tree(
         let by_action = press::presses_by_action(view, at);
         let rects = OptionFuture::from(by_action.then(|| position::aim_rects(link, picture, at)));
         let actions = OptionFuture::from(by_action.then(|| query_actions(link, &picture[at].path)));
-        let (rects, now, actions) = tokio::join!(biased; rects, again.ask(link, picture), actions);
+        let stack = OptionFuture::from(by_action.then(|| WindowStack::of(app)));
+        let (rects, now, actions, stack) =
+            tokio::join!(biased; rects, again.ask(link, picture), actions, stack);
         match now {
             Ok(now) if app.events.state().changes == seen && now.same => {
                 // Unanswered queries are repeated when needed, which reports the error.
                 let answers = rects.and_then(Result::ok).zip(actions.and_then(Result::ok));
-                let ahead = answers.map(|(rects, actions)| {
+                let ahead = answers.zip(stack.and_then(Result::ok)).map(|((rects, actions), stack)| {
                     let (of, changes, at, context) = (handle, seen, Instant::now(), context.to_vec());
-                    ActionPrefetch { of, changes, at, context, rects, actions }
+                    ActionPrefetch { of, changes, at, context, rects, stack, actions }
                 });
                 return Ok(Some((Arc::clone(tree), Ticket::from_option(ahead))));
             }

@@ -74,6 +74,8 @@ pub(crate) struct ActionPrefetch {
     /// The rectangles of the element, its scroll containers and its window, and of the objects that
     /// may cover it in its window, in the toolkit's coordinates.
     pub(crate) rects: [Vec<Option<Rect>>; 2],
+    /// The windows on the screen; `None` if there is no display.
+    pub(crate) stack: Option<WindowStack>,
     /// The names of the element's actions.
     pub(crate) actions: Vec<String>,
 }
@@ -82,5 +84,25 @@ impl ActionPrefetch {
     /// Returns whether the answers are about this element and still valid.
     pub(crate) fn is_fresh(&self, app: &App, of: Handle) -> bool {
         self.of == of && self.at.elapsed() < FRESH && app.events.state().changes == self.changes
+    }
+}
+
+/// The windows that were listed while an action was prepared, for the notices that are discarded
+/// before its input. Valid until the input is sent, or [`FRESH`] has passed.
+#[derive(Debug)]
+pub(crate) struct ListedWindows {
+    pub(crate) at: Instant,
+    pub(crate) windows: Vec<Window>,
+}
+
+impl ListedWindows {
+    /// Copies the windows from the answers for an action; `None` if there is no display.
+    pub(crate) fn of(ahead: &ActionPrefetch) -> Option<Self> {
+        ahead.stack.as_ref().map(|stack| Self { at: ahead.at, windows: stack.windows.clone() })
+    }
+
+    /// Returns the windows, if they are still valid.
+    pub(crate) fn if_fresh(self) -> Option<Vec<Window>> {
+        (self.at.elapsed() < FRESH).then_some(self.windows)
     }
 }

@@ -17,7 +17,7 @@ use stickpin_tree::Handle;
 pub(super) const PRESS: AimOptions<'static> = AimOptions::PLAIN_PRESS;
 
 /// Returns the app, a device that has read it, and its two buttons.
-pub(super) async fn read(
+pub(crate) async fn read(
     app: &Speaker,
 ) -> (LinuxDevice, std::sync::Arc<crate::events::AppEvents>, [Handle; 2]) {
     let (mut device, heard) = app.device().await;

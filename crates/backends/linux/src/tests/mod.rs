@@ -2,7 +2,7 @@
 //! receives.
 
 mod accesskit;
-mod action_prefetch;
+pub(crate) mod action_prefetch;
 mod capture;
 pub(crate) mod heap;
 mod held_input;

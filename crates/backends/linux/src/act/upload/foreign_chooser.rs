@@ -7,7 +7,7 @@
 
 use crate::act::Act;
 use crate::act::upload::{self, is_chooser};
-use crate::app::{App, Chooser, FOREIGN, ForeignChooser, LinuxDevice, ask};
+use crate::app::{App, Chooser, FOREIGN, ForeignChooser, LinuxDevice, ListedWindows, ask};
 use crate::bus::{AccessibilityBus, BusError, BusResult, Link, RegisteredApp};
 use crate::events::AppEvents;
 use crate::limits::STRANGER;
@@ -42,8 +42,12 @@ pub(crate) async fn foreign_window_notices(device: &mut LinuxDevice) -> Vec<Noti
     if device.app.is_on_desktop {
         return Vec::new();
     }
-    let mut beside = match foreign_windows(&device.app).await {
-        Ok(beside) => beside,
+    let listed = match device.listed.take().and_then(ListedWindows::if_fresh) {
+        Some(listed) => Ok(listed),
+        None => upload::on_screen(&device.app).await,
+    };
+    let mut beside = match listed {
+        Ok(listed) => windows_beside(listed, device.app.info.pid),
         Err(e) => {
             // Any command that needs the display reports the error.
             tracing::debug!("the windows of other apps could not be listed: {e}");
@@ -249,6 +253,9 @@ fn windows_beside(windows: Vec<Window>, own: Option<u32>) -> Vec<Window> {
 mod tests {
     use super::*;
     use crate::app::is_foreign;
+    use crate::tests::action_prefetch::read;
+    use crate::tests::speaker::Speaker;
+    use stickpin_device::{Action, Device as _};
 
     fn window(id: u32, pid: Option<u32>, transient_for: Option<u32>) -> Window {
         Window { pid, transient_for, ..crate::model::extents::tests::window(id, "", (0.0, 0.0, 9.0, 9.0)) }
@@ -270,6 +277,30 @@ mod tests {
         let ids = |own| windows_beside(all(), own).iter().map(|w| w.id).collect::<Vec<_>>();
         assert_eq!(ids(Some(7)), [3, 4, 7]);
         assert!(ids(None).is_empty(), "whose windows are whose is not known");
+    }
+
+    #[tokio::test]
+    async fn windows_listed_for_an_action_serve_one_request_before_its_input() {
+        let app = Speaker::start();
+        let (mut device, _, [save, _]) = read(&app).await;
+        device.app.info.pid = Some(7);
+        // An hour ahead, so that the list stays valid on a busy machine.
+        let at = std::time::Instant::now() + Duration::from_secs(3600);
+        let listed = || {
+            let windows = vec![window(1, Some(7), None), window(3, Some(8), Some(1))];
+            Some(ListedWindows { at, windows })
+        };
+        device.listed = listed();
+        let first = foreign_window_notices(&mut device).await;
+        assert!(matches!(first[..], [Notice::Appeared { .. }]), "{first:?}");
+        // There is no display, so a new list has no windows.
+        let second = foreign_window_notices(&mut device).await;
+        assert!(matches!(second[..], [Notice::Disappeared { .. }]), "{second:?}");
+        device.listed = listed();
+        let action = Action::press((50.0, 25.0), Some(save));
+        device.perform(&action, &CancellationToken::new()).await.unwrap();
+        let after = foreign_window_notices(&mut device).await;
+        assert!(after.is_empty(), "the windows are those from before the input: {after:?}");
     }
 
     #[test]
