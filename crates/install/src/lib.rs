@@ -1,8 +1,8 @@
 //! Registers stickpin with coding agents, and removes what it registered.
 //!
-//! `install` adds one entry to the configuration of a harness and a link to the skill; `uninstall`
-//! removes exactly what an installation writes. [`first_run`] removes stale registrations. None of
-//! them needs a daemon.
+//! `install` registers the MCP server in a harness's configuration and installs the skill;
+//! `uninstall` removes exactly what an installation writes. [`first_run`] removes stale
+//! registrations. None of them needs a daemon.
 //!
 //! Pure modules decide (`decide`) and edit (`edit`); `registration` and `skill` carry out the
 //! decisions through a `disk`.

@@ -1,4 +1,5 @@
-//! Harnesses that rewrite their configuration while they are running. Their own commands change it.
+//! Registration through a harness's own commands, for harnesses that rewrite their configuration
+//! while they are running.
 
 use crate::decide::{Decision, Intent};
 use crate::edit::lookup;
@@ -19,7 +20,7 @@ const LIMIT: Duration = Duration::from_secs(30);
 /// The interval between checks of whether a command has ended.
 const INTERVAL: Duration = Duration::from_millis(10);
 /// The time limit for reading the output of an ended command, whose children may still hold the
-/// pipe.
+/// pipe open.
 const OUTPUT_LIMIT: Duration = Duration::from_secs(1);
 /// The maximum number of bytes of a failed command's error output in our message.
 const MOST_OUTPUT: u64 = 4096;

@@ -9,13 +9,13 @@ use std::path::Path;
 use stickpin_kernel::{Error, ErrorCode, Result, io_error};
 use stickpin_session::Timestamp;
 
-/// The kind of a target.
+/// What is installed for a harness.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "lowercase")]
 pub(crate) enum TargetKind {
     /// The skill.
     Skill,
-    /// The entry of the MCP server.
+    /// The entry for the MCP server.
     Mcp,
 }
 
@@ -51,7 +51,7 @@ pub(crate) struct Record {
     pub(crate) pointer: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) shape_id: Option<String>,
-    /// The entry.
+    /// The entry's value; `None` for a skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) value: Option<Value>,
     /// The command that the entry starts.
@@ -59,7 +59,7 @@ pub(crate) struct Record {
     pub(crate) cmd: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) mode: Option<SkillMode>,
-    /// The SHA-256 digest of the skill.
+    /// The SHA-256 digest of the skill; `None` for an entry.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) digest: Option<String>,
     pub(crate) version: String,

@@ -41,7 +41,7 @@ impl<'a> Run<'a> {
         Self::new(setup, disk, reason, Some(lock))
     }
 
-    /// Begins a run that changes files, unless another run is in progress.
+    /// Begins a run that changes files. Returns `None` if another run is in progress.
     ///
     /// # Errors
     /// Returns the errors of [`Self::begin`].
@@ -84,7 +84,7 @@ impl<'a> Run<'a> {
         }
     }
 
-    /// Drops all records of a target.
+    /// Drops all records of a target. Does nothing in a dry run.
     pub(crate) fn forget(&mut self, harness: &str, target: TargetKind) -> Result<(), TargetError> {
         match !self.dry && self.manifest.drop(harness, target) {
             true => self.save(),

@@ -27,7 +27,7 @@ pub struct Setup {
     pub program: PathBuf,
     /// `PATH` and [`PLACE_VARIABLES`](crate::PLACE_VARIABLES), if they are set.
     pub variables: BTreeMap<String, OsString>,
-    /// Variables with secrets, which are not passed to started programs.
+    /// The names of variables that contain secrets. Started programs do not receive them.
     pub private: Vec<OsString>,
 }
 
@@ -51,7 +51,8 @@ impl Setup {
         place.path(&self.home, &self.variables)
     }
 
-    /// Returns the path of a configuration file.
+    /// Returns the path of a configuration file: the alternative path if a file exists there,
+    /// otherwise the usual one.
     pub(crate) fn config_path(&self, config: &Config) -> PathBuf {
         let alternative = config.alternative.map(|place| self.place(&place));
         alternative.filter(|path| path.exists()).unwrap_or_else(|| self.place(&config.file))

@@ -20,8 +20,8 @@ impl Server<'_> {
     }
 }
 
-/// A named form of entries. Builds the entry for a server; an entry that equals a built one was
-/// written by an installation.
+/// A named form of an entry. An entry that equals the one that `build` returns counts as written by
+/// an installation.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Shape {
     /// The name that manifests and audits record.
@@ -84,7 +84,7 @@ pub(crate) struct KnownServers {
     pub(crate) state_dirs: Vec<String>,
 }
 
-/// A recognized entry.
+/// An entry that was recognized as written by an installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Recognised<'a> {
     /// The name of its shape.
