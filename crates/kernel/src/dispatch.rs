@@ -293,7 +293,7 @@ enum AbandonReason {
 fn input_pending_error(command: &str, deadline: Duration) -> Error {
     let ms = deadline.as_millis();
     let message = format!(
-        "the app did not process the input from `{command}` within {ms} ms; the input may still take effect"
+        "the app did not finish processing `{command}` within {ms} ms; the command may still take effect"
     );
     Error::timeout(message)
         .hint("run `stickpin snapshot -i` to see the result; the session waits for the app and ends if the app never responds")

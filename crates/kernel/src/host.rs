@@ -29,8 +29,8 @@ use stickpin_session::{InMemoryNumbers, Ladder, NumberSource};
 use tokio::sync::watch;
 use tokio_util::sync::CancellationToken;
 
-/// The name of the folder in a state directory that contains one folder per lifetime. That folder
-/// holds the profile, sockets and home of the lifetime.
+/// The name of the folder in a state directory that contains a folder for each lifetime, with its
+/// profile, sockets and home.
 pub const LIVE: &str = "live";
 
 /// The maximum number of remembered endings. An ending gives the next command the reason why its
@@ -289,7 +289,7 @@ async fn clean_up(host: Weak<HostInner>, slot: Weak<SessionSlot>, end: TaskEnd) 
                 "session `{}` was closed after {minutes} min without commands",
                 slot.name
             ));
-            (Some(live), why.hint("open the app again; use `--idle-timeout MIN` to keep it open longer"))
+            (Some(live), why.hint("open the app again; use `--idle-timeout MINUTES` to keep it open longer"))
         }
         TaskEnd::Lost(live) => (live, queue::lost_app_error(&slot.name)),
     };

@@ -67,7 +67,7 @@ pub(crate) async fn check_and_record_target(
             found.describe()
         ))
         .hint(
-            "add text or a `data-testid` to its row, or run `stickpin record stop` to act without recording",
+            "add a distinctive text or `data-testid` to the element or its row, or run `stickpin record stop` to act without recording",
         ));
     };
     let witness = RecordedTarget {
@@ -112,7 +112,7 @@ pub(crate) fn record_question_targets(
     cx.envelope.recorded_targets.extend(named);
 }
 
-/// Returns whether an argument of a query is the content of a field that hides its content.
+/// Returns whether a text argument of an assertion equals the content of a field that hides it.
 fn tells_secret(cx: &mut Cx, entry: &'static Entry, input: &Map<String, Value>) -> bool {
     let Ok(tree) = cx.tree() else { return false };
     let hidden = tree.nodes().filter(|n| n.is(States::PROTECTED) && !n.value().is_empty());

@@ -12,8 +12,8 @@ pub use crate::command::table::CommandTable;
 /// All commands that help lists.
 pub static COMMANDS: &[Entry] = &LIST;
 
-/// Commands that only our own front ends send. They can be called like any other command, but help,
-/// docs and tool lists omit them.
+/// Commands that only stickpin's own front ends send. They can be called like any other command,
+/// but help, docs and tool lists omit them.
 pub static INTERNAL: &[Entry] = &INTERNAL_LIST;
 
 static INTERNAL_LIST: [Entry; 4] = [

@@ -62,7 +62,7 @@ impl ActionTarget {
     }
 }
 
-/// The properties of an element that an action may change, read before and after.
+/// The properties of an element that an action may change, read before and after the action.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) struct TargetState {
     name: String,
@@ -101,7 +101,7 @@ impl TargetState {
         }
     }
 
-    /// Returns whether the element is on; `None` if it has no such state. Also false for a mixed
+    /// Returns whether the element is on; `None` if it cannot be on or off. Also false for a mixed
     /// element, which [`Self::is_mixed`] identifies.
     pub(crate) fn checked(&self) -> Option<bool> {
         let on = self.states.intersects(States::CHECKED | States::PRESSED);

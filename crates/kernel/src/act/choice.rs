@@ -37,8 +37,8 @@ struct OptionMatch {
 
 /// The list to select from.
 struct SelectionList {
-    /// The target that finds the list again: its ref, if it has one. The popup of a list may have
-    /// the same name as the list.
+    /// The target that finds the list again. A ref if possible, because the popup of a list may
+    /// have the same name as the list.
     target: Target,
     ready: ActionTarget,
     /// Whether the list was pressed, or text was filled into it, to show its options.
@@ -458,8 +458,9 @@ fn lists(tree: &Tree) -> impl Iterator<Item = NodeRef<'_>> {
     tree.nodes().filter(|n| matches!(n.role(), Role::ListBox | Role::Menu) && !n.is(States::HIDDEN))
 }
 
-/// Returns the options that belong to a list: those inside it, or inside an element that it
-/// controls. If `older` is given, falls back to the only visible list that is not among `older`.
+/// Returns the options that belong to a list: those inside it or, if there are none, those inside
+/// the elements that it controls. If there are none there either and `older` is given, returns
+/// those of the only visible list that is not among `older`.
 fn options_of(tree: &Tree, list: NodeId, older: Option<&[Handle]>) -> Vec<NodeId> {
     let list = tree.node(list);
     let is_one = |n: &NodeRef<'_>| {

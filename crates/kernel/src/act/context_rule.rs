@@ -76,11 +76,11 @@ pub(crate) fn check_context(
     .details(json!({ "ref": target.without_pin().to_string(), "changes": details(&changes) })))
 }
 
-/// Captures after the device stopped an input because guarded content changed, and reports the
-/// change.
+/// Captures the app after the device stopped an input because guarded content changed, and reports
+/// the change.
 ///
-/// Returns `Ok` to allow another attempt if no relevant content changed and nothing was sent, at
-/// most [`MAX_RELOCATIONS`] times, counted in `lost`.
+/// Returns `Ok` to allow another attempt if no relevant content changed and nothing was sent.
+/// Allows at most [`MAX_RELOCATIONS`] attempts, which are counted in `lost`.
 ///
 /// # Errors
 /// Returns `CONTEXT_CHANGED` with the changes, `e`, or errors from the device.
@@ -187,7 +187,8 @@ fn tells(e: &Error, effect: &ContextChange) -> bool {
         || changes.iter().take(MAX_SPELLED_CHANGES).any(|change| change["now"] == *effect.after)
 }
 
-const REPEAT_HINT: &str = "repeat the command to act on it as it is now, or run `stickpin snapshot -i`";
+const REPEAT_HINT: &str =
+    "repeat the command to act on the element as it is now, or run `stickpin snapshot -i`";
 
 /// Merges an effect into those of earlier inputs of the same command. A value that was changed back
 /// is not an effect.

@@ -156,7 +156,9 @@ pub(crate) async fn set_checked(
                 "{} did not become {word} after it was pressed",
                 ready.description
             ))
-            .hint("the app may have refused the change; run `stickpin snapshot -i` to see its state")
+            .hint(
+                "the app may have refused the change; run `stickpin snapshot -i` to see the control's state",
+            )
             .dispatched(cx.dispatched()));
         }
     };

@@ -124,10 +124,9 @@ fn mismatch(ready: &ActionTarget, filled: &str, reads: &str, accepts: Option<&st
             .to_owned(),
     };
     if ready.protected {
-        let message = format!(
-            "{words} holds {} characters, which are not the text that was filled in",
-            reads.chars().count()
-        );
+        let count = reads.chars().count();
+        let plural = if count == 1 { "" } else { "s" };
+        let message = format!("{words} holds {count} character{plural}, not the text that was filled in");
         return Error::fill_mismatch(message).hint(hint);
     }
     Error::fill_mismatch(format!("{words} reads {} after {} was filled in", quote(reads), quote(filled)))

@@ -17,7 +17,7 @@ const FOCUS_RETURN_TIMEOUT: Duration = Duration::from_secs(1);
 /// The focused element.
 #[derive(Debug)]
 pub(crate) struct FocusedElement {
-    /// The element's name in a response: `@e3 textbox "Email"`.
+    /// The element's description in a response: `@e3 textbox "Email"`.
     pub(crate) description: String,
     /// Whether the element accepts no text and a typed space or line break would press it.
     takes_presses: bool,

@@ -64,7 +64,7 @@ impl FailedAttempts {
     /// Prepares another attempt after an input that the app did not see.
     ///
     /// Allows one attempt after the device stopped the input, because an obstacle may have moved
-    /// away, and up to [`MAX_RELOCATIONS`] when the target vanished or its context keeps changing.
+    /// away, and up to [`MAX_RELOCATIONS`] when the target vanished or its context changed.
     ///
     /// # Errors
     /// Returns the original error when another attempt is not justified, and errors from the

@@ -137,7 +137,7 @@ fn judge(cx: &mut Cx, place: &CurrentElement, found: &ResolvedTarget) -> Result<
     Ok((judged, heading.flatten()))
 }
 
-/// Captures and resolves the target again.
+/// Resolves the target again in a new capture.
 pub(super) async fn recapture_target(
     cx: &mut Cx,
     target: &Target,

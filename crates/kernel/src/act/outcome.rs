@@ -251,8 +251,8 @@ fn went_on<T>(cx: &mut Cx, waited: &Result<T>) -> bool {
     moved.is_some()
 }
 
-/// Returns the target's line under its current ref, if that line differs from before the action,
-/// and the tree of the app if one was read.
+/// Returns the target's line with its current ref, if the target's name or states changed, and the
+/// tree of the app if one was read.
 async fn changed_target(cx: &mut Cx, ready: &ActionTarget) -> Result<(Option<String>, Option<Arc<Tree>>)> {
     let (Some(before), Some(handle)) = (&ready.before, ready.handle) else { return Ok((None, None)) };
     let graded = cx.device()?.info().grade != IdentityGrade::None;
@@ -281,9 +281,9 @@ async fn changed_target(cx: &mut Cx, ready: &ActionTarget) -> Result<(Option<Str
     Ok((line, Some(tree)))
 }
 
-/// Returns the target's line without a capture, under the ref that named it, provided that the
-/// element is still what the ref was issued for, name included. A capture would keep that ref as
-/// well.
+/// Returns the line of a target that was given as a ref, without a capture. Returns `None` unless
+/// the element is still what the ref was issued for, including its name; a capture would then keep
+/// the ref as well.
 fn same_ref(cx: &mut Cx, ready: &ActionTarget, tree: &Arc<Tree>, node: NodeId) -> Result<Option<String>> {
     let Some((found, r)) = ready.found.as_ref().and_then(|found| Some((found, found.target_ref?))) else {
         return Ok(None);

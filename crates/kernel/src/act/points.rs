@@ -89,9 +89,9 @@ pub(crate) async fn screenshot_marks(
 /// pointer has arrived.
 ///
 /// # Errors
-/// Returns `STALE_REF` when the screenshot shows another element there or the pointer's arrival put
-/// another one there, `ELEMENT_DISABLED`, `ELEMENT_NOT_FOUND` when the element vanished, and errors
-/// from the device.
+/// Returns `STALE_REF` when the screenshot shows another element at the point or the pointer's
+/// arrival put another one there. Returns `ELEMENT_DISABLED` when the element is disabled,
+/// `ELEMENT_NOT_FOUND` when it vanished, and errors from the device.
 pub(crate) async fn resolve_point(
     cx: &mut Cx,
     x: f64,
@@ -170,7 +170,7 @@ async fn locate_at(
     Ok(located)
 }
 
-/// Reads a point. Returns the target for an action, and what a press there acts on.
+/// Reads what is at a point. Returns the target for an action, and what a press there acts on.
 async fn read_point(
     cx: &mut Cx,
     x: f64,

@@ -18,7 +18,7 @@ pub(crate) trait TargetedAction:
     /// The properties of the command that every front end needs.
     const SPEC: Spec;
 
-    /// Returns the time that an input such as typing itself takes.
+    /// Returns the time that the input itself takes, for example for typing. Zero by default.
     fn input_time(&self) -> Duration {
         Duration::ZERO
     }

@@ -52,8 +52,8 @@ impl CommandDefinition {
         self.doc().lines().next().unwrap_or("")
     }
 
-    /// Checks the names and the types of an input's values. A host checks every request; a caller
-    /// needs this only to refuse an input before it sends anything.
+    /// Checks the names of an input's arguments and the types of their values. A host checks every
+    /// request; a caller needs this only to refuse an input before sending anything.
     ///
     /// # Errors
     /// Returns `INVALID_ARGS`, which names the argument.

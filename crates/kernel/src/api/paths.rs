@@ -103,8 +103,8 @@ impl Caller {
     }
 
     /// Resolves an argument of `open`, if it names a file rather than an address. It names a file
-    /// if it starts with `./`, `../` or `~`, or if it has no colon and is the path of an existing
-    /// file.
+    /// if it starts with `./`, `../` or `~`, or if it contains no colon and is the path of an
+    /// existing file.
     ///
     /// # Errors
     /// Returns the errors of [`Caller::resolve_path`], and `DEVICE_NOT_FOUND` for a path whose file

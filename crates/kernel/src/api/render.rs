@@ -1,5 +1,5 @@
-//! Text rendering of outputs. Handlers return values, and only the value's [`Show`] turns it into
-//! text.
+//! Text rendering of outputs. Handlers return values; only a value's [`Show`] implementation turns
+//! it into text.
 
 mod table;
 
@@ -84,8 +84,9 @@ impl Text {
         write!(self.out, "{line}").expect("writing to a string cannot fail");
     }
 
-    /// Adds a line on how the read of a feed ended and where reading continues: after one record,
-    /// or after one record of each session. Does nothing if the front end shows this elsewhere.
+    /// Adds a line that states how the read of a feed ended and where reading continues: after one
+    /// record, or after one record of each session. Does nothing if the front end shows this
+    /// elsewhere.
     pub(crate) fn cursor(&mut self, status: &str, one: Option<u64>, of: &BTreeMap<String, u64>) {
         if self.cursor {
             let one = one.map(|seq| format!(", cursorSeq {seq}")).unwrap_or_default();
@@ -96,7 +97,7 @@ impl Text {
 
     /// Adds a list with one line per row. The caller must quote text from the app in cells.
     ///
-    /// On a terminal, columns are aligned and prose is shortened to the width. Elsewhere a row
+    /// On a terminal, columns are aligned and prose is shortened to fit the width. Elsewhere a row
     /// consists of its non-empty cells, separated by `gap`.
     pub(crate) fn table(&mut self, rows: &[Vec<Cell>], gap: &str) {
         for line in table::lines(rows, gap, self.columns) {
@@ -130,7 +131,7 @@ impl Text {
         }
     }
 
-    /// Adds lines that `tree` has already rendered; adds nothing for an empty block.
+    /// Adds lines that are already rendered and escaped; adds nothing for an empty block.
     pub fn block(&mut self, block: &str) {
         if !block.is_empty() {
             self.line(block.trim_end_matches('\n'));

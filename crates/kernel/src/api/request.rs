@@ -14,7 +14,7 @@ use stickpin_session::agent::{Evidence, Resolution};
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Request {
-    /// The command's name, words separated by a space: `press`, `get title`.
+    /// The command's name, with its words separated by a space: `press`, `get title`.
     pub command: String,
     /// The arguments by field name.
     #[serde(default)]
@@ -163,7 +163,7 @@ impl Default for Render {
     }
 }
 
-/// The requested forms of a response.
+/// The requested form of a response.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[allow(missing_docs, reason = "the words say it")]
@@ -219,7 +219,7 @@ pub struct Response {
     /// Observations since an action, at most 5 lines.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receipt: Vec<String>,
-    /// The indexes of receipt lines, from 0, that report errors in the app, such as a failed
+    /// The zero-based indexes of the receipt lines that report errors in the app, such as a failed
     /// request.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub receipt_errors: Vec<usize>,
@@ -288,7 +288,7 @@ impl Response {
     }
 
     /// Returns the errors that the app has reported since the action. The text omits them, because
-    /// a command line writes them to another stream.
+    /// the command line writes them to another stream.
     pub fn app_errors(&self) -> impl Iterator<Item = &str> {
         self.receipt_errors.iter().filter_map(|&at| self.receipt.get(at)).map(String::as_str)
     }

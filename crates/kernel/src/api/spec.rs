@@ -26,7 +26,7 @@ pub struct Spec {
     pub idempotent: bool,
     /// Whether the command works while a dialog of the app is pending.
     pub despite_dialog: bool,
-    /// The deadline.
+    /// The default time limit of the command, without the waits that its caller requests.
     pub deadline: Duration,
     /// Whether the command changes something other than the app: one of the caller's files that no
     /// argument names, or the turns, members, records and limits of sessions.

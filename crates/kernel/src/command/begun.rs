@@ -35,18 +35,18 @@ impl Begun {
     }
 }
 
-/// Returns every node of a tree as a line, without the values of fields that hide their content.
+/// Renders every node of a tree as a line, without the values of fields that hide their content.
 fn text(tree: &Tree) -> String {
     let view = View { all: true, raw: true, max_bytes: usize::MAX, ..View::default() };
     Outline::plan(tree, &view, &OutlineQueries::NONE).render(&|_| None)
 }
 
 /// Keeps secrets out of the log: those that the caller named, those that were filled in before, and
-/// text that may be typed into a field that hides it.
+/// text that may be typed into a field that hides its content.
 #[derive(Debug)]
 pub(crate) struct CommandRedactor {
     pub(crate) secrets: Vec<Secret>,
-    /// The names of the arguments whose text may be typed into a field that hides it.
+    /// The names of the arguments whose text may be typed into such a field.
     pub(crate) typed: Vec<String>,
 }
 
@@ -61,7 +61,7 @@ impl Redactor for CommandRedactor {
 }
 
 impl CommandDefinition {
-    /// Summarizes a call as `key="value", key=value`, in at most 80 characters and the number of
+    /// Summarizes a call as `key="value", key=value`, in at most 80 characters plus the number of
     /// omitted arguments. Text that the command may type is masked, because the field may turn out
     /// to hide it.
     #[must_use]

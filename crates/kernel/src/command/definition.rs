@@ -36,17 +36,17 @@ pub trait Command: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'st
     /// The properties of the command that every front end needs.
     const SPEC: Spec;
 
-    /// The output.
+    /// The output of a successful run.
     type Output: Serialize + DeserializeOwned + Show + Send + 'static;
 
-    /// Returns whether the command changes the app, with these arguments. `_commands` are the
-    /// commands that it may run.
+    /// Returns whether the command changes the app when it is called with this input. `_commands`
+    /// are the commands that it may itself run.
     #[must_use]
     fn effect(_input: &Map<String, Value>, _commands: &CommandTable) -> Effect {
         Self::SPEC.effect
     }
 
-    /// Returns the time limits of the command, with these arguments.
+    /// Returns the command's time limits for these arguments.
     fn time_limits(&self) -> TimeLimits {
         TimeLimits { deadline: Self::SPEC.deadline, response_limit: None }
     }

@@ -39,8 +39,8 @@ pub(crate) const fn entry<C: Command>() -> Entry {
 }
 
 impl Entry {
-    /// Returns whether the command changes the app, with this input. `commands` are the commands
-    /// that it may run.
+    /// Returns whether the command changes the app when it is called with this input. `commands`
+    /// are the commands that it may itself run.
     #[must_use]
     pub fn effect(&self, input: &Map<String, Value>, commands: &CommandTable) -> Effect {
         (self.effect)(input, commands)

@@ -23,7 +23,8 @@ impl CommandTable {
     /// Returns the command with this name or alias.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` with the most similar name.
+    /// Returns `INVALID_ARGS` for an unknown name, with the most similar name in the hint if there
+    /// is one.
     pub fn lookup(&self, name: &str) -> Result<&'static Entry> {
         self.find(name).ok_or_else(|| {
             let names = self.0.iter().flat_map(|e| std::iter::once(&e.spec.name).chain(e.spec.aliases));

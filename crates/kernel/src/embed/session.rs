@@ -143,7 +143,7 @@ impl Session {
         self.on(target, |target| Select::new(target, options))
     }
 
-    /// Turns a checkbox, radio, switch or toggle on.
+    /// Turns a checkbox, radio button, switch or toggle on.
     pub fn check(&self, target: impl IntoTarget) -> Call<'_, Check> {
         self.on(target, Check::new)
     }

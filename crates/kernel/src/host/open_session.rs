@@ -29,7 +29,7 @@ pub(crate) struct OpenSession {
     /// The address and title from the last navigation or capture.
     pub(crate) page: Option<Page>,
     /// Whether `open` was asked to show the app's window (`--headed`). Fixed while the app is
-    /// running, like the profile folder below.
+    /// running, like `profile`.
     pub(crate) headed: bool,
     pub(crate) profile: Option<PathBuf>,
     /// The folders that the device is confined to; `None` for no restriction.
@@ -72,8 +72,8 @@ impl OpenSession {
         }
     }
 
-    /// Returns the ref of the innermost focused element of the stored tree that has one, pinned to
-    /// the tree's generation.
+    /// Returns the ref of the stored tree's innermost focused element that has a ref, pinned to the
+    /// tree's generation.
     fn focused_ref(&self) -> Option<RefToken> {
         let (tree, pin) = (self.session.tree()?, self.session.generation()?);
         let innermost = tree.nodes().rev().find(|node| node.is(States::FOCUSED))?;
@@ -156,7 +156,7 @@ impl LifetimeFolder {
     fn remove(&self) -> Result<()> {
         // An abandoned device may have left a mount in the folder.
         stickpin_process::remove_folder(&self.path)
-            .map_err(|e| Error::io(format!("{} could not be removed: {e}", self.path.display())))
+            .map_err(|e| Error::io(format!("the folder `{}` could not be removed: {e}", self.path.display())))
     }
 }
 

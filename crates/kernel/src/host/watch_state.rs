@@ -17,7 +17,7 @@ const MAX_DOUBLINGS: u32 = 2;
 /// The receipt of one command.
 #[derive(Debug, Clone)]
 pub(crate) struct KeptReceipt {
-    /// The log record with which the command began; `None` if nothing is logged.
+    /// The log record with which the command began; `None` if the command was not logged.
     pub(crate) command: Option<u64>,
     /// The lines, each with whether it reports an error in the app.
     pub(crate) lines: Vec<(String, bool)>,

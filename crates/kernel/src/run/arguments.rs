@@ -99,7 +99,7 @@ pub(super) fn redactor(
 }
 
 /// Returns whether a command's text may be typed into a field that hides its content: the target is
-/// such a field, or the target is not known yet and the app shows such a field.
+/// such a field, or is not known yet while the app shows, or may show, such a field.
 fn may_type_secret(cx: &mut Cx, definition: &CommandDefinition, input: &Map<String, Value>) -> bool {
     // Before the first snapshot, the content of the app is unknown.
     let Ok(tree) = cx.tree() else { return true };

@@ -255,8 +255,8 @@ pub(crate) fn give_up_lifetime(cx: &mut Cx, lifetime: Lifetime) {
     }
 }
 
-/// Notes in the response that the caller holds a turn, or that it holds none. Later steps of a
-/// batch expect the new turn.
+/// Notes in the response that the caller holds a turn, or that it holds none. If the request named
+/// a turn, later steps of a batch expect the new turn.
 pub(crate) fn hold_turn(cx: &mut Cx, session: &str, turn_id: Option<u64>) {
     if cx.expected_turn.is_some() && turn_id.is_some() && session == cx.session_name {
         cx.expected_turn = turn_id;

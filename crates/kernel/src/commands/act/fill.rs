@@ -65,7 +65,7 @@ impl TargetedAction for Fill {
     }
 }
 
-/// Returns a secret. From now on, the session never shows it.
+/// Returns the value of one of the caller's secrets. From now on, the session never shows it.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` when the caller has no secret of this name.

@@ -97,8 +97,8 @@ fn names(files: &[LocalFile]) -> String {
     files.iter().map(|f| f.held.name.as_str()).collect::<Vec<_>>().join(", ")
 }
 
-/// Gives files to an input. `ready` is the target that the caller named. `target` is that target
-/// again if it stands for the input, so that the caller learns when the input has vanished.
+/// Gives files to an input. `ready` is the target that the command named. `target` is the same
+/// target if it stands for the input, so that a vanished input is reported as a vanished target.
 async fn upload_to_input(
     cx: &mut Cx,
     input: &FileInput,
@@ -246,7 +246,7 @@ fn check_accepted(input: &FileInput, files: &[LocalFile], words: &str) -> Result
             escape(input.accept.trim(), MAX_ACCEPT_CHARS),
             quote(&file.held.name)
         ))
-        .hint("choose a file of that type")),
+        .hint("choose a file of an accepted type")),
     }
 }
 

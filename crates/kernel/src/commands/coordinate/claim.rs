@@ -83,8 +83,8 @@ pub struct TurnOutput {
     /// The generation of the stored tree, for a caller that holds the turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub refs_generation: Option<u64>,
-    /// The events that concern the caller, oldest first: those after the given record, by default
-    /// those that it has not read yet.
+    /// The events that concern the caller, oldest first: those after the given record or, by
+    /// default, those that the caller has not read yet.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub events: Vec<Event>,
 }
@@ -241,7 +241,7 @@ pub(super) fn limit(cx: &Cx, session: &SessionAuthority, ms: Option<u64>) -> Opt
     ms.into_iter().chain(most).min().map(Duration::from_millis)
 }
 
-/// Describes who has a turn, as the end of a sentence.
+/// Describes who holds a turn or whom it is reserved for, as the end of a sentence.
 pub(super) fn holder(owner: Option<&AgentId>, reserved_for: Option<&AgentId>) -> String {
     match (owner, reserved_for) {
         (Some(owner), _) => format!("is held by {owner}"),

@@ -91,7 +91,7 @@ pub struct MsgRecv {
     pub resume: bool,
 }
 
-/// Show the log of the session: every command with who ran it, its outcome and how long it took.
+/// Show the log of the session: every command with its caller, outcome and duration.
 ///
 /// The records of stored trees are omitted unless `--after` is given.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
@@ -134,8 +134,8 @@ pub struct EventsOutput {
     /// The last record that was examined in each session, with `allSessions`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub cursors: BTreeMap<String, u64>,
-    /// Whether the session is closed (with `allSessions`, whether all are), so that nothing follows
-    /// in this lifetime.
+    /// Whether the session is closed (with `allSessions`, whether all are), so that no events
+    /// follow in this lifetime.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,
 }
@@ -204,7 +204,7 @@ impl Events {
             match coordinator.session(&name) {
                 Ok(session) if session.is_member(&who.agent) => sessions.push(session),
                 Ok(_) => {}
-                Err(e) => cx.warn(format!("Session {name} cannot be read: {e}.")),
+                Err(e) => cx.warn(format!("Session `{name}` cannot be read: {e}.")),
             }
         }
         let Some(first) = sessions.first() else {
@@ -232,14 +232,14 @@ impl Events {
     }
 }
 
-/// Finds a member in the first session that has it. If none has it, returns the error of the first
-/// session.
+/// Returns the result of `find` for the first session in which it succeeds. If it fails in all of
+/// them, returns the error for the first session.
 fn in_any<T>(sessions: &[Arc<SessionAuthority>], find: impl Fn(&SessionAuthority) -> Result<T>) -> Result<T> {
     let found = sessions.iter().find_map(|session| find(session).ok());
     found.map_or_else(|| find(&sessions[0]), Ok)
 }
 
-/// Parses `NAME=SEQ`.
+/// Parses positions in the form `NAME=SEQ`.
 fn cursors(words: &[String]) -> Result<BTreeMap<String, u64>> {
     let read = |word: &String| {
         let (name, seq) = word.split_once('=')?;

@@ -195,8 +195,8 @@ pub(super) fn handoff(
     Ok(Handoff { status, next_action, artifacts, open_questions, do_not, ui: None })
 }
 
-/// Returns the screen at the last capture, which the next owner will see. `None` if the session is
-/// not open or nothing was captured yet.
+/// Returns what the screen showed at the last capture, for the next owner. `None` if the session is
+/// not open or nothing has been captured yet.
 pub(super) fn screen(cx: &Cx, session: &SessionAuthority) -> Option<HandoffUi> {
     let slot = cx.host.slot(cx.session_name()).ok()?;
     let status = slot.status.borrow();

@@ -47,7 +47,7 @@ pub struct ComparisonOutput {
     pub pixels: u64,
     /// The share of pixels that differ, 0 to 1.
     pub ratio: f64,
-    /// The image of the differences; absent when there are none.
+    /// The path of the image of the differences; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
     /// The size of the older image.

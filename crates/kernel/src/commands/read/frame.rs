@@ -1,5 +1,5 @@
-//! `watch frame`: what a watcher of the session sees now. Not in the list of commands: the host
-//! that serves watchers adds it.
+//! `watch frame`: what a watcher of the session sees now. The command is not in the registry; the
+//! host that serves watchers adds it.
 
 mod output;
 mod picture;

@@ -80,8 +80,8 @@ impl ValueOutput {
         Self { value, cut: None }
     }
 
-    /// Wraps a value from the app, truncated at `--max-bytes`. A string ends between characters. An
-    /// object keeps its first fields, of which the last may itself be truncated.
+    /// Wraps a value from the app, truncated at `--max-bytes`. A string is truncated at a character
+    /// boundary. An object keeps its first fields, of which the last may itself be truncated.
     pub(crate) fn within_limit(value: Value, cx: &Cx) -> Self {
         Self::truncate(value, cx.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES))
     }

@@ -1,5 +1,5 @@
-//! `watch tree`: a tree that a command of the session stored. Not in the list of commands: the host
-//! that serves watchers adds it.
+//! `watch tree`: a tree that a command of the session stored. The command is not in the registry;
+//! the host that serves watchers adds it.
 
 use crate::commands::prelude::*;
 use stickpin_coordinator::stored_tree;

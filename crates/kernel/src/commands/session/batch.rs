@@ -65,16 +65,17 @@ impl Batch {
                 let path = cx.resolve_path(&file)?;
                 let read = |e| path.io_error("read", &e);
                 if std::fs::metadata(&*path).map_err(read)?.len() > MAX_FILE_BYTES {
-                    return Err(bad(format!("{} is larger than {MAX_FILE_BYTES} bytes", path.display())));
+                    return Err(bad(format!("`{}` is larger than {MAX_FILE_BYTES} bytes", path.display())));
                 }
                 let text = std::fs::read_to_string(&*path).map_err(read)?;
-                serde_json::from_str(&text).map_err(|e| bad(format!("{}: {e}", path.display())))?
+                serde_json::from_str(&text)
+                    .map_err(|e| bad(format!("`{}` cannot be parsed: {e}", path.display())))?
             }
             _ => return Err(bad("`batch` takes exactly one of `steps` and `file`".to_owned())),
         };
         match steps.len() {
             0 => Err(bad("the batch has no steps".to_owned())),
-            n if n > MAX_STEPS => Err(bad(format!("{n} steps exceed the limit of {MAX_STEPS}"))),
+            n if n > MAX_STEPS => Err(bad(format!("the batch has {n} steps; the limit is {MAX_STEPS}"))),
             _ => Ok(steps),
         }
     }

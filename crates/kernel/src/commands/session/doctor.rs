@@ -104,7 +104,7 @@ impl Command for DoctorState {
     }
 }
 
-/// Checks all sessions: one check for each damaged session, and one for the others.
+/// Checks all sessions. Returns one check for all sound sessions, and one for each damaged session.
 fn check_sessions(coordinator: &Coordinator) -> Result<Vec<Check>> {
     let (mut checks, mut sound, mut records) = (Vec::new(), 0, 0);
     for name in coordinator.names()? {

@@ -21,7 +21,7 @@ pub struct IdentityLink {
     pub code: Option<String>,
 }
 
-/// A code, or a link.
+/// The code that was issued, or the agent that was linked.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IdentityLinkOutput {
@@ -85,7 +85,7 @@ impl Command for IdentityLink {
             )
             .hint("run the command over MCP; `stickpin whoami` shows the agent of this shell")),
             (None, _) if cx.caller.evidence.env_age == EnvAge::Spawn => Err(Error::invalid_args(
-                "an MCP connection is linked with a code from a shell",
+                "over MCP, `identity link` needs a code from a shell",
             )
             .hint("run `stickpin identity link` in the agent's shell, then pass the code that it prints")),
             (None, _) => {

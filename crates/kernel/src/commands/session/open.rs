@@ -458,7 +458,7 @@ fn restore_timeout_error(what: &str, limit: Duration) -> Error {
         .hint("run `stickpin open URL --relaunch`, which waits longer, or `stickpin doctor` to check the requirements")
 }
 
-/// Converts the idle timeout; zero means none.
+/// Converts an idle timeout in minutes; zero means no timeout.
 fn idle(minutes: u32) -> Option<Duration> {
     (minutes > 0).then(|| Duration::from_secs(60 * u64::from(minutes)))
 }

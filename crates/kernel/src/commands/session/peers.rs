@@ -30,7 +30,7 @@ pub struct SessionUnpeer {
     pub peer: String,
 }
 
-/// Two sessions.
+/// The two sessions that became peers or no longer are.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PeersOutput {

@@ -61,11 +61,11 @@ pub struct RecordStartOutput {
     pub session: String,
 }
 
-/// The output of a recording that ended.
+/// The result of ending a recording.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RecordStopOutput {
-    /// The path of the script; `None` if the recording was discarded or repaired scripts.
+    /// The path of the script; `None` if the recording was discarded or if it repaired scripts.
     pub path: Option<PathBuf>,
     /// The number of steps.
     pub steps: usize,
@@ -161,7 +161,8 @@ pub(crate) async fn check_out_if_open(cx: &mut Cx) -> Result<()> {
     }
 }
 
-/// Starts a recording, after saving the unsaved recording of a lost session of the same name.
+/// Starts a recording. If a lost session of the same name left an unsaved recording, saves that
+/// recording first.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` when the session is already being recorded or `path` is not UTF-8, and
@@ -249,7 +250,7 @@ fn start_repair(cx: &mut Cx, file: &Path, text: &str, repair: RepairStarted) -> 
     // Line numbers refer to the version of the script that was read first.
     let lines = recorder.script_text(file).unwrap_or(text).lines().count();
     if repair.line == 0 || usize::try_from(repair.line).is_ok_and(|line| line > lines) {
-        let message = format!("`{}` has {lines} lines, so there is no line {}", file.display(), repair.line);
+        let message = format!("`{}` has no line {}; number of lines: {lines}", file.display(), repair.line);
         return Err(Error::invalid_args(message));
     }
     recorder.log().start_repair(who.as_ref(), repair)?;
@@ -305,15 +306,16 @@ pub(crate) fn end_recording(cx: &mut Cx, written: bool) -> Result<()> {
     Ok(())
 }
 
-/// The command that ends the script of a closed session.
+/// The definition of `close`, the command that ends the script of a closed session.
 static CLOSE_COMMAND: CommandDefinition = CommandDefinition::of::<Close>(Close::SPEC);
 
 /// Writes the script and ends the recording. When writing fails, the recording continues. `closes`
 /// states whether the session ends too.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` when nothing is being recorded, `SESSION_NOT_FOUND` when the session is
-/// not open either, `IO`, `STORAGE_FULL`, and errors from the log.
+/// Returns `INVALID_ARGS` when nothing is being recorded or `path` is given for several repaired
+/// scripts, and `SESSION_NOT_FOUND` when nothing is being recorded and the session is not open.
+/// Also returns errors from writing the script and from the log.
 pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>, closes: bool) -> Result<RecordStopOutput> {
     let script_writer = cx.host.config.script_writer.clone();
     let mut recording = current_recording(cx)?;
@@ -345,8 +347,8 @@ pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>, closes: bool) -> Result<R
     Ok(saved)
 }
 
-/// Writes the repaired scripts to `path`, or each to the path chosen when its repair began: by
-/// default next to the original.
+/// Writes the repaired script to `path`. Without `path`, writes each repaired script to the path
+/// chosen when its repair began, by default next to the original.
 fn write_repaired(
     cx: &Cx,
     script_writer: &dyn ScriptWriter,

@@ -151,7 +151,7 @@ async fn is_live(cx: &mut Cx) -> bool {
     }
 }
 
-/// Returns the session as lists show it.
+/// Returns the session as session lists show it; `None` on a host without a coordinator.
 fn listed_session(cx: &Cx, meta: &SessionMeta) -> Option<ListedSession> {
     let coordinator = cx.host.config.coordinator.as_ref();
     coordinator.map(|coordinator| coordinator.listed(&meta.name, None, &[meta.name.clone()].into()))

@@ -220,8 +220,8 @@ impl Command for WaitDownload {
 /// in progress at that time. Copies the file if requested.
 ///
 /// # Errors
-/// Returns `TIMEOUT` when none completes in time, `DIALOG_OPEN`, `IO` when the download failed, and
-/// errors from copying the file.
+/// Returns `TIMEOUT` when none completes in time, `DIALOG_OPEN` when a dialog is open, `IO` when
+/// the download failed, and errors from the device and from copying the file.
 pub(crate) async fn wait_download(
     cx: &mut Cx,
     name: Option<&str>,

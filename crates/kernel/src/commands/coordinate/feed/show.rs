@@ -49,7 +49,8 @@ impl Show for SessionLogOutput {
         self.0.exit()
     }
 
-    /// Prints one row per log record. A command whose end is also shown gets a single row.
+    /// Prints one row per log record, except that the beginning of a command is omitted if its end
+    /// is shown.
     fn show(&self, text: &mut Text) {
         let events = &self.0.events;
         let ended: BTreeSet<u64> = events
@@ -77,7 +78,7 @@ impl Show for SessionLogOutput {
     }
 }
 
-/// Returns the time of day, in UTC.
+/// Returns an event's time of day in UTC.
 fn clock(event: &Event) -> String {
     event.ts.to_string().get(11..19).unwrap_or_default().to_owned()
 }

@@ -69,7 +69,7 @@ pub struct FrameBox {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FrameReceipt {
-    /// The log record with which the command began; absent if nothing is logged.
+    /// The log record with which the command began; absent if the command was not logged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<u64>,
     /// The lines.

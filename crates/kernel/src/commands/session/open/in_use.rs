@@ -10,8 +10,8 @@ use stickpin_session::log::Status;
 use stickpin_session::turn::AgentId;
 
 impl Open {
-    /// Refuses an app or a profile that an open session is using. A session that starts an app of
-    /// its own does not share that app with any other session.
+    /// Refuses an app or a profile that another open session is using. A session that starts an app
+    /// of its own does not share that app with any other session.
     ///
     /// # Errors
     /// Returns `DEVICE_IN_USE`, which names the session and the owner of its turn.

@@ -40,8 +40,8 @@ impl Open {
         Ok(manifest)
     }
 
-    /// Parses the manifest from [`Open::manifest`]: the command, and the working directory of its
-    /// caller.
+    /// Parses a manifest from [`Open::manifest`] into the command and its caller's working
+    /// directory.
     ///
     /// # Errors
     /// Returns `NOT_RESTORABLE` for a manifest of an incompatible version.

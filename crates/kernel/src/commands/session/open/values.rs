@@ -1,4 +1,4 @@
-//! The values of the arguments of `open`.
+//! The argument values of `open`.
 
 use crate::commands::prelude::*;
 use stickpin_session::{ContextPolicy, Ladder};
