@@ -45,7 +45,8 @@ pub(crate) fn carry_out(
     call(setup, program, &args)
 }
 
-/// Checks that the configuration now contains the entry, or no longer contains it.
+/// Checks that the configuration now contains the installed entry, or no longer contains the
+/// removed one.
 pub(crate) fn verify(
     program: &Path,
     root: &Value,

@@ -66,7 +66,7 @@ pub(crate) fn remove(run: &Run<'_>, harness: &'static str, path: &Path) -> Outco
     outcome
 }
 
-/// Returns whether this is a skill that was installed and not edited.
+/// Returns whether `path` holds a skill that was installed and not edited.
 pub(crate) fn is_ours(run: &Run<'_>, path: &Path) -> bool {
     matches!(inspect(run, path), Ok(Found::Link | Found::Copy { .. }))
 }
