@@ -1,4 +1,4 @@
-//! Dispatch of a request to a response.
+//! Runs the command that a request names, and returns the response.
 
 pub(crate) mod builder;
 pub(crate) mod host;

@@ -264,7 +264,7 @@ impl HostInner {
     /// Returns the provider that opens `what`.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS`, which lists the platforms.
+    /// Returns `INVALID_ARGS` with a list of the platforms if none of them can open it.
     pub(crate) fn provider(&self, what: &str) -> Result<&Arc<dyn Provider>> {
         self.config.providers.iter().find(|p| p.claims(what)).ok_or_else(|| {
             let kinds: Vec<_> = self.config.providers.iter().map(|p| p.kind()).collect();

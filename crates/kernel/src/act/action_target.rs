@@ -25,7 +25,7 @@ pub(crate) struct ActionTarget {
     /// The element that the client meant; `None` for a point, unless the screenshot shows an
     /// element there.
     pub(crate) found: Option<ResolvedTarget>,
-    /// The handle for calls to the device.
+    /// The handle for calls to the device; `None` for a point without an element.
     pub(crate) handle: Option<Handle>,
     /// The point to act at, in viewport pixels.
     pub(crate) point: (f64, f64),

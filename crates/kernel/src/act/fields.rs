@@ -97,7 +97,8 @@ pub(crate) async fn set_field(
 ///
 /// # Errors
 /// Returns errors from resolving the target and from the guards, `INVALID_ARGS` when the control
-/// has no such state or is a radio button to turn off, and `FILL_MISMATCH` when it does not change.
+/// cannot be on or off or when a radio button is to be turned off, and `FILL_MISMATCH` when the
+/// control does not change.
 pub(crate) async fn set_checked(
     cx: &mut Cx,
     target: &Target,

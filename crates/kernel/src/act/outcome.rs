@@ -18,7 +18,7 @@ use stickpin_device::{ErrorCode, LocatedElement, Notice, Result, SettleRequest};
 use stickpin_session::{BaseTree, ContextPolicy, Origin};
 use stickpin_tree::{IdentityGrade, NodeId, Tree, Verdict};
 
-/// How long an action without a visible effect may take to show one.
+/// How long to wait for the first visible effect of an action.
 const EFFECT_TIMEOUT: Duration = Duration::from_millis(100);
 
 /// The output of every action.

@@ -151,8 +151,8 @@ fn veto(cx: &mut Cx, opts: ActionOptions, e: Error) -> Result<()> {
     Ok(())
 }
 
-/// Locates the element at a point; `None` if no tree contains it, as for the page around a short
-/// body.
+/// Locates the element at a point; `None` if no tree contains it, for example the page around a
+/// short body.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` when the element vanished.

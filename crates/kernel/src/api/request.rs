@@ -76,8 +76,8 @@ pub struct Caller {
     /// The home directory, for which `~` stands.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub home: Option<PathBuf>,
-    /// A key that identifies the caller's session and ownership: project root, harness session, MCP
-    /// client. Not a secret.
+    /// A key that identifies the caller as a client and as the owner of sessions, such as a project
+    /// root, a harness session or an MCP client. Not a secret.
     pub key: String,
     /// The name of the caller's own session.
     pub own_session: String,

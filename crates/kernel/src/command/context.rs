@@ -92,7 +92,7 @@ pub(crate) struct Envelope {
     pub(crate) base: Option<u64>,
     /// Whether the whole tree was printed.
     pub(crate) full: bool,
-    /// The screenshot that was written.
+    /// The path of the screenshot that was written.
     pub(crate) image: Option<PathBuf>,
     pub(crate) log_status: Option<LogStatus>,
     /// The turns that this command claimed or gave up.

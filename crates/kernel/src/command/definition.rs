@@ -17,7 +17,7 @@ pub struct TimeLimits {
     pub deadline: Duration,
     /// The time within which the command must respond, if its caller set `--timeout`. An input in
     /// progress is not interrupted: it continues until the deadline, and the response says that it
-    /// may still arrive.
+    /// may still take effect.
     pub response_limit: Option<Duration>,
 }
 
@@ -29,9 +29,9 @@ pub struct TimeLimits {
 /// is a one-letter flag. `x-value` = `optional` marks a flag that works with and without `=VALUE`,
 /// `x-text` free text that may begin with a hyphen, and `x-stdin` a value that `--stdin` reads.
 ///
-/// Two annotations mark access to files: `x-path` a path that is resolved for the caller
-/// (`"written"` if the file is written), and `x-opens` an address or a file that the app goes to. A
-/// field of the type [`PathArg`](crate::PathArg) implies `x-path`.
+/// Two annotations mark access to files: `x-path` marks a path that is resolved for the caller
+/// (`"written"` if the file is written), and `x-opens` marks an address or a file that the app goes
+/// to. A field of the type [`PathArg`](crate::PathArg) implies `x-path`.
 pub trait Command: Serialize + DeserializeOwned + JsonSchema + Send + Sync + 'static {
     /// The properties of the command that every front end needs.
     const SPEC: Spec;

@@ -96,8 +96,8 @@ impl Mailbox {
     /// Waits in the queue of the session.
     ///
     /// # Errors
-    /// Returns `BACKEND_LOST`, `SESSION_NOT_FOUND` when the session was closed meanwhile, and
-    /// `TIMEOUT` when `cancel` was cancelled.
+    /// Returns `BACKEND_LOST` when the session lost its app, `SESSION_NOT_FOUND` when it was closed
+    /// in the meantime, and `TIMEOUT` when `cancel` was cancelled.
     pub(crate) async fn acquire(
         &self,
         name: &str,
@@ -147,7 +147,7 @@ pub(crate) fn lost_app_error(name: &str) -> Error {
     ended_error(format!("session `{name}` lost its app"))
 }
 
-/// Returns the error for a command whose session has ended, for a reason that the message states.
+/// Creates the error for a command whose session has ended. `message` states why.
 pub(crate) fn ended_error(message: String) -> Error {
     Error::backend_lost(message).hint("open the app again; this starts a new lifetime")
 }

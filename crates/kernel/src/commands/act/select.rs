@@ -1,4 +1,4 @@
-//! `select`: selects options of a list, native or built from roles.
+//! `select`: selects options of a list, whether it is native or built from ARIA roles.
 
 use crate::act::choice;
 use crate::commands::prelude::*;

@@ -231,8 +231,8 @@ impl Show for TurnOutput {
     }
 }
 
-/// Returns the time limit of a wait of `ms` milliseconds. A tool call over MCP must return before
-/// its harness gives up on it.
+/// Returns the time limit of a wait of `ms` milliseconds; `None` for no limit. A tool call over MCP
+/// must return before its harness gives up on it.
 pub(super) fn limit(cx: &Cx, session: &SessionAuthority, ms: Option<u64>) -> Option<Duration> {
     let most = match cx.caller.evidence.env_age {
         EnvAge::Spawn => Some(session.meta().policy.wait_slice_mcp_ms),

@@ -38,7 +38,8 @@ pub struct Events {
     pub after: Option<u64>,
     /// Wait until there is an event.
     pub wait: bool,
-    /// With `--wait`: milliseconds to wait; by default until there is one, or 25 seconds over MCP.
+    /// With `--wait`: milliseconds to wait; by default until there is an event, or 25 seconds over
+    /// MCP.
     pub timeout: Option<u64>,
     /// Maximum number of events (default 50, with `--wait` 500).
     pub limit: Option<usize>,
@@ -80,7 +81,8 @@ pub struct MsgRecv {
     pub after: Option<u64>,
     /// Wait until there is a message.
     pub wait: bool,
-    /// With `--wait`: milliseconds to wait; by default until there is one, or 25 seconds over MCP.
+    /// With `--wait`: milliseconds to wait; by default until there is a message, or 25 seconds over
+    /// MCP.
     pub timeout: Option<u64>,
     /// Maximum number of messages (default 50, with `--wait` 500).
     pub limit: Option<usize>,
@@ -102,7 +104,8 @@ pub struct SessionLog {
     pub after: Option<u64>,
     /// Wait until there is a record.
     pub wait: bool,
-    /// With `--wait`: milliseconds to wait; by default until there is one, or 25 seconds over MCP.
+    /// With `--wait`: milliseconds to wait; by default until there is a record, or 25 seconds over
+    /// MCP.
     pub timeout: Option<u64>,
     /// Maximum number of records (default 50, with `--wait` 500).
     pub limit: Option<usize>,

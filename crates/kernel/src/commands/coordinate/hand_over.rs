@@ -4,7 +4,7 @@ use crate::commands::prelude::*;
 use stickpin_coordinator::{Participant, SessionAuthority};
 use stickpin_session::turn::{Artifact, Handoff, HandoffUi};
 
-/// The maximum length of the address in a handoff, in bytes. The address of a page has no limit.
+/// The maximum length of the address in a handoff, in bytes. A page's own address may be longer.
 const MAX_ADDRESS: usize = 2_048;
 
 /// Release the turn to the next waiting member, and say what was done and what comes next.

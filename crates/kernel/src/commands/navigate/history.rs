@@ -92,7 +92,7 @@ impl Command for Home {
     }
 }
 
-/// Converts the `--discard` flag.
+/// Converts the `--discard` flag to the policy for leaving a page.
 pub(super) fn leave_policy(discard: bool) -> LeavePolicy {
     if discard { LeavePolicy::Discard } else { LeavePolicy::Ask }
 }

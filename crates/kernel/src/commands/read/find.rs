@@ -9,8 +9,8 @@ const MAX_LISTED: usize = 25;
 
 /// Find elements by text or selector, and print them with their refs.
 ///
-/// A query is a selector if each of its alternatives has a key, such as `role=`. Anything else is
-/// text, which is searched in labels, values and texts, ignoring case.
+/// A query is a selector if each of its alternatives has a key, such as `role=`. Any other query is
+/// searched for in labels, values and texts, ignoring case.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Find {

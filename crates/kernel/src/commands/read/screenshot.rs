@@ -23,8 +23,8 @@ pub(super) const DEFAULT_MAX_PX: u32 = 1568;
 
 /// Take a picture of the app.
 ///
-/// Points (`x,y`) in later commands are pixel coordinates in your last picture. What it showed
-/// there is checked before any input is sent.
+/// Points (`x,y`) in later commands are pixel coordinates in your last picture. What the picture
+/// shows at a point is checked before any input is sent there.
 #[derive(Debug, Clone, Default, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields, default)]
 pub struct Screenshot {

@@ -304,9 +304,9 @@ impl Open {
         Ok(())
     }
 
-    /// Starts the app in a new lifetime, whose beginning is logged before the app starts. If there
-    /// is a limit, an app that takes longer is ended. `given` contains the arguments as the caller
-    /// gave them.
+    /// Starts the app in a new lifetime, whose beginning is logged before the app starts. If
+    /// `limit` is given, an app that takes longer to start is ended. `given` contains the arguments
+    /// as the caller gave them.
     ///
     /// # Errors
     /// Returns `DEVICE_IN_USE` if another session is using the app or the profile,

@@ -247,7 +247,7 @@ impl Command for SessionShow {
     }
 }
 
-/// Refuses an agent that is not a member of the session or of one of its parents or peers.
+/// Refuses an agent that is not a member of the session, of its parent or of one of its peers.
 fn require_visible(listed: &ListedSession, who: &Participant) -> Result<()> {
     if who.is_person() || listed.visibility != Visibility::Host || listed.state == ListedState::Missing {
         return Ok(());

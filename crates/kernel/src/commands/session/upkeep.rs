@@ -59,7 +59,7 @@ pub struct LogRepair {
     pub quarantine: bool,
 }
 
-/// The limits of a session.
+/// The limits and denials of a session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionPolicyOutput {
@@ -67,7 +67,7 @@ pub struct SessionPolicyOutput {
     pub session: String,
     /// The limits in effect.
     pub policy: Policy,
-    /// The rules that deny something.
+    /// The denials in effect.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub deny: Vec<String>,
 }

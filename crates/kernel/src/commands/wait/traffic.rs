@@ -13,7 +13,7 @@ use stickpin_tree::{escape, quote, quote_whole};
 /// The maximum length of a script value that is printed without quotes.
 const MAX_VALUE_CHARS: usize = 500;
 
-/// The maximum number of requests that a timeout names.
+/// The maximum number of requests that a timeout error names.
 const MAX_NAMED_REQUESTS: usize = 3;
 
 /// Wait until a matching request has been answered or has failed.
