@@ -270,7 +270,7 @@ impl HostInner {
             let kinds: Vec<_> = self.config.providers.iter().map(|p| p.kind()).collect();
             Error::invalid_args(format!("no available platform can open {}", stickpin_tree::quote(what)))
                 .hint(format!(
-                    "platforms: {}; run `stickpin devices` to list what can be opened",
+                    "the platforms are {}; run `stickpin devices` to list what can be opened",
                     kinds.join(", ")
                 ))
         })

@@ -51,12 +51,12 @@ impl TargetedAction for Fill {
             (Some(text), None) => text,
             (None, Some(name)) => secret(cx, name)?,
             (given, _) => {
-                let why = if given.is_some() {
-                    "either text or `--secret`, not both"
+                let message = if given.is_some() {
+                    "`fill` takes either text or `--secret`, not both"
                 } else {
-                    "text, or `--secret NAME`"
+                    "`fill` needs text or `--secret NAME`"
                 };
-                return Err(Error::invalid_args(format!("`fill` takes {why}")).hint(
+                return Err(Error::invalid_args(message).hint(
                     "for example: `stickpin fill @e2 qa@example.com` or `stickpin fill @e3 --secret SHOP`",
                 ));
             }
@@ -78,7 +78,7 @@ fn secret(cx: &mut Cx, name: &str) -> Result<String> {
             false => format!("use one of {}, or ", known.join(", ")),
         };
         return Err(Error::invalid_args(format!("there is no secret {}", quote(name)))
-            .hint(format!("{known}set STICKPIN_SECRET_NAME in the environment in which stickpin starts")));
+            .hint(format!("{known}set STICKPIN_SECRET_NAME, with the secret's name in place of NAME, before you start stickpin")));
     };
     let value = secret.reveal().to_owned();
     let secrets = &mut cx.open_session()?.secrets;

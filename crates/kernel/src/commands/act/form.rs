@@ -37,7 +37,7 @@ impl TryFrom<String> for Assignment {
     fn try_from(text: String) -> Result<Self> {
         let (target, at) = target::parse_assignment_target(&text).map_err(|first| {
             let why = first.map(|e| format!(": {}", e.message)).unwrap_or_default();
-            let message = format!("{} is not of the form TARGET=VALUE{why}", quote(&text));
+            let message = format!("{} is not of the form `TARGET=VALUE`{why}", quote(&text));
             Error::invalid_args(message)
                 .hint("for example: `stickpin form @e2=ada@example.com 'label=\"City\"=Graz'`")
         })?;

@@ -250,7 +250,7 @@ fn cursors(words: &[String]) -> Result<BTreeMap<String, u64>> {
     };
     let cursor = |word: &String| {
         read(word).ok_or_else(|| {
-            Error::invalid_args(format!("{} is not of the form NAME=SEQ", quote_whole(word)))
+            Error::invalid_args(format!("{} is not of the form `NAME=SEQ`", quote_whole(word)))
                 .hint("write the name of a session, `=` and the number of a record, such as `shop=41`")
         })
     };

@@ -186,7 +186,7 @@ pub(crate) fn start_recording(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bo
 /// Returns a path in the form in which the log stores it.
 fn utf8(path: &Path) -> Result<String> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
-        Error::invalid_args(format!("the path {} is not UTF-8", path.display()))
+        Error::invalid_args(format!("the path `{}` is not UTF-8", path.display()))
             .hint("name a file whose path is UTF-8")
     })
 }

@@ -134,7 +134,7 @@ impl Command for SessionPolicy {
         let mut changes = Vec::new();
         for change in &self.set {
             let (key, value) = change.split_once('=').ok_or_else(|| {
-                Error::invalid_args(format!("{} does not have the form `KEY=VALUE`", quote(change)))
+                Error::invalid_args(format!("{} is not of the form `KEY=VALUE`", quote(change)))
                     .hint("write the name of a limit, `=` and its value, such as `leaseTtlMs=60000`")
             })?;
             changes.push((key.to_owned(), value.to_owned()));
@@ -193,8 +193,10 @@ impl Command for LogRepair {
 
     async fn run(self, cx: &mut Cx) -> Result<LogRepairOutput> {
         if !self.quarantine {
-            return Err(Error::invalid_args("a repair moves the damaged line to the quarantine")
-                .hint("add `--quarantine` to confirm"));
+            return Err(Error::invalid_args(
+                "the repair must be confirmed: it moves the damaged line to the quarantine",
+            )
+            .hint("add `--quarantine` to confirm"));
         }
         cx.select_session(self.name)?;
         let (coordinator, who) = authority::coordinator(cx)?;

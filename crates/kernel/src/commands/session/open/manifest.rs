@@ -22,7 +22,7 @@ impl Open {
                 Ok(arguments)
             }
             Ok(_) => Err(Error::internal("the arguments of `open` are not an object")),
-            Err(e) => Err(Error::internal(format!("cannot write the arguments of `open`: {e}"))),
+            Err(e) => Err(Error::internal(format!("the arguments of `open` cannot be written as JSON: {e}"))),
         }
     }
 
