@@ -17,7 +17,8 @@ use stickpin_device::{Error, Result, io_error, paths};
 ///
 /// # Errors
 /// Returns `POLICY_DENIED` for a path outside `roots`, and `IO` or `STORAGE_FULL` if writing fails.
-/// The old file is then unchanged, and no sibling is left behind.
+/// The old file is then unchanged, unless only the sync of its folder failed after the rename. No
+/// sibling is left behind.
 pub fn write_within(roots: Option<&[PathBuf]>, path: &Path, bytes: &[u8]) -> Result<()> {
     write_from(roots, path, |file| file.write_all(bytes))
 }
@@ -28,8 +29,7 @@ pub fn write_within(roots: Option<&[PathBuf]>, path: &Path, bytes: &[u8]) -> Res
 /// later replaces a folder on the path is not followed.
 ///
 /// # Errors
-/// Returns `POLICY_DENIED` for a path outside `roots`, and `IO` or `STORAGE_FULL` if writing fails.
-/// The old file is then unchanged.
+/// Returns the errors of [`write_within`].
 pub(crate) fn write_from(
     roots: Option<&[PathBuf]>,
     path: &Path,
@@ -111,7 +111,7 @@ pub fn sibling_path(path: &Path, what: &str) -> PathBuf {
 /// `fresh`, so that a crash leaves at most that file behind.
 ///
 /// # Errors
-/// Returns `IO` or `STORAGE_FULL`. The old file is then unchanged.
+/// Returns `IO` or `STORAGE_FULL`, as [`write_within`] does.
 pub fn write_through(fresh: &Path, path: &Path, bytes: &[u8]) -> Result<()> {
     replace(fresh, path, |file| file.write_all(bytes))
 }
