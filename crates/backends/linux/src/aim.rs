@@ -243,7 +243,7 @@ impl Geometry for LinuxDevice {
         }
     }
 
-    /// Moves the pointer to a point of the screen. Returns when the app has noticed.
+    /// Moves the pointer to a point of the screen. Returns when the app has noticed the move.
     async fn move_pointer(&mut self, x: f64, y: f64) -> Result<()> {
         let x11 = self.app.screen.x11("move the pointer").await?;
         let window = window::active_window(&self.app).await?.map(|(_, window)| window.id);
@@ -283,8 +283,8 @@ async fn until_drawn(app: &App, mut changes: u64) -> Result<()> {
     Ok(())
 }
 
-/// Returns the distance by which a rectangle must be moved to be on the screen. Its top-left corner
-/// has priority.
+/// Returns the distance by which a rectangle must be moved to be on the screen. If it does not fit,
+/// its top-left corner has priority.
 fn onto(screen: Rect, place: Rect) -> Point {
     let by = |at: f64, size: f64, from: f64, whole: f64| {
         let back = (from + whole - (at + size)).min(0.0);

@@ -42,7 +42,7 @@ pub(crate) struct App {
     pub(crate) ids: Arc<PathNumbers>,
     /// The address that was opened, such as `linux:gedit`.
     pub(crate) url: String,
-    /// The display that shows its windows.
+    /// The display that shows the app's windows.
     pub(crate) screen: Screen,
     /// Whether the app belongs to a desktop session, which also reaches other apps.
     pub(crate) is_on_desktop: bool,
@@ -138,9 +138,9 @@ impl LinuxDevice {
 /// An open file chooser.
 #[derive(Debug, Clone)]
 pub(crate) struct Chooser {
-    /// The path of its window on the bus.
+    /// The path of the chooser's window on the bus.
     pub(crate) top: String,
-    /// Its window on the display.
+    /// The chooser's window on the display.
     pub(crate) window: Window,
 }
 

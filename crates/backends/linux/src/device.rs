@@ -194,7 +194,7 @@ impl Navigator for LinuxDevice {
                 ))
                 .hint(format!("run `stickpin open {quoted} --relaunch` to replace the app, or use `--session NAME` to keep both")))
             }
-            _ => Err(unsupported("linux", "go back, forward or home")),
+            _ => Err(unsupported("linux", "go back, forward or home, or reload")),
         }
     }
 }

@@ -27,7 +27,7 @@ pub(crate) struct AppEvents {
 pub(crate) struct EventState {
     /// The app's name on the bus. Events from other senders are not the app's own.
     pub(crate) app: String,
-    /// The bus names of other processes whose objects are in its windows.
+    /// The bus names of other processes whose objects are in the app's windows.
     pub(crate) guests: Vec<String>,
     /// Counts everything that may have changed what the app shows.
     pub(crate) changes: u64,

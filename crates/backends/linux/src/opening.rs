@@ -1,8 +1,8 @@
-//! The timeout for opening an app, and the events that end it early.
+//! The timeout for opening an app, and the events that end the opening early.
 //!
 //! One timeout covers all steps, because any step may take long on a busy machine. Known failures
-//! end it immediately: a program of a private display that ends, an app that exits with an error,
-//! or a caller that goes away.
+//! end the opening immediately: a program of a private display that ends, an app that exits with an
+//! error, or a caller that goes away.
 
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, Result};

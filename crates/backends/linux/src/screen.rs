@@ -65,8 +65,8 @@ impl Screen {
         Self { x11, address, wayland: self.wayland, own: self.own, has_unknown_process: false, private: None }
     }
 
-    /// Returns a screen on the same display for an app whose process is unknown, without pointer
-    /// and keyboard.
+    /// Returns a screen without pointer and keyboard, for an app on the same display whose process
+    /// is unknown.
     pub(crate) fn for_unknown_process(&self) -> Self {
         Self { x11: Arc::default(), address: None, has_unknown_process: true, ..self.for_other_app() }
     }

@@ -12,7 +12,7 @@ use stickpin_tree::Handle;
 use stickpin_x11desk::{focus, pings};
 
 /// Gives the keyboard focus to the window of an element, as a press in that window would, unless
-/// this would take the focus from a person. Returns as soon as the app has noticed.
+/// this would take the focus from a person. Returns as soon as the app has noticed the change.
 pub(crate) async fn take_keyboard(view: AppView<'_>, target: Handle) -> Result<()> {
     let (Some(at), own) = (view.index(target), view.app.screen.own) else { return Ok(()) };
     let Some(sight) = WindowStack::of(view.app).await? else { return Ok(()) };
@@ -76,7 +76,7 @@ pub(crate) async fn grab_focus(view: AppView<'_>, target: Handle) -> Result<bool
 
 /// Gives a field the focus before it is filled, so that it ends up focused as if a person had
 /// filled it. Returns false if the field does not take the focus. Only text fields are pressed for
-/// this, because a press would change other elements.
+/// this, because pressing any other element could change it.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`, or the errors of the display.

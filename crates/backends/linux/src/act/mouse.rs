@@ -59,7 +59,7 @@ pub(crate) async fn press_group_box(
 pub(crate) fn note_toggle(app: &App, object: &Object, action: &str, why: &str) {
     if app.profile().turns_without_click && is_toggle(action) {
         let what = format!(
-            "{why}: {} was toggled through its accessibility action, so the app may not have run its click handler",
+            "{why}: {} was toggled through its accessibility action, so the element's click handler may not have run",
             object.describe()
         );
         app.events.state().notices.push_back(Notice::ComponentMissing { what });

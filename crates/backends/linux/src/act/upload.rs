@@ -52,8 +52,8 @@ const ONE_BY_ONE: &str = "the file chooser's path field accepts one file: run `s
 
 #[async_trait]
 impl Files for LinuxDevice {
-    /// Returns the file chooser to which this handle belongs: the handle of its window, or of a
-    /// field in that window.
+    /// Returns the file chooser that a handle stands for: the handle must be that of the chooser's
+    /// window or of a field in that window.
     async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
         if is_foreign(handle) {
             let foreign = self.foreign.as_ref().filter(|foreign| foreign.handle == handle);
@@ -123,7 +123,7 @@ pub(crate) async fn choose(act: &mut Act<'_>, point: Point, target: Handle) -> R
     Ok(performed)
 }
 
-/// Types the paths of files into a chooser and confirms.
+/// Types the paths of files into a chooser and confirms the choice.
 pub(crate) async fn give_files(
     act: &mut Act<'_>,
     chooser: Handle,
@@ -318,7 +318,8 @@ fn field_of(last: &LastCapture, top: &str) -> Option<Object> {
     path_field(&last.picture, last.at(top)?).map(|field| last.picture[field].clone())
 }
 
-/// Reads the app until `look` finds something; `None` after a silence, a timeout or a cancellation.
+/// Reads the app until `look` finds something. Returns `None` after a silence, a timeout or a
+/// cancellation.
 async fn until_shown<T>(
     act: &mut Act<'_>,
     mut look: impl FnMut(&LastCapture) -> Option<T>,

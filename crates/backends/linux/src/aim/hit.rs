@@ -169,7 +169,7 @@ async fn uppermost(spot: HitPoint<'_>, named: String) -> Resolved<String> {
     Err(Unresolved::Unknown("the app keeps reporting more elements at the same point".to_owned()))
 }
 
-/// Performs the test for an input that the object's window receives.
+/// Performs the hit test for an input that an object's window receives.
 async fn within(
     spot: HitPoint<'_>,
     at: usize,
@@ -230,10 +230,11 @@ async fn named_hit(view: AppView<'_>, at: usize, path: &str) -> Result<HitResult
     Ok(HitResult::Covered { by: Some(view.app.ids.handle(path)), what: last[there].describe() })
 }
 
-/// Determines whether a later sibling of the element, or of an ancestor, covers it.
+/// Determines whether an element is covered by a later sibling, its own or that of an ancestor.
 ///
 /// GTK draws children in order, and `GetAccessibleAtPoint` returns the first one at the point,
-/// which is the lowest. `said` contains the rectangles, if they were queried just now.
+/// which is the lowest. `said` contains the rectangles of these siblings, if they were queried just
+/// now.
 async fn beside_hit(spot: HitPoint<'_>, at: usize, said: Option<&[Option<Rect>]>) -> Resolved<HitResult> {
     let AppView { app, last } = spot.view;
     let over = possible_covers(&last.picture, at);

@@ -97,7 +97,7 @@ pub(super) fn of_the_open_bar(picture: &ObjectTree, at: usize) -> bool {
 }
 
 /// Returns an open popup that does not contain an object. For an object in a popup, only popups
-/// opened from there count; menus do not block the entries that opened them.
+/// opened from that popup count; menus do not block the entries that opened them.
 fn open_beside(picture: &ObjectTree, at: Option<usize>) -> Option<usize> {
     let above = at.map(|at| chain(picture, at)).unwrap_or_default();
     let own = popup_in(picture, &above).map(|popup| above[popup]);

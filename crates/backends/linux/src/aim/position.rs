@@ -33,8 +33,8 @@ pub(super) fn scrolls(object: &Object) -> bool {
     object.role == n::SCROLL_PANE
 }
 
-/// Returns whether a rectangle means that there is no position (the minimum integer in ATK),
-/// although the size is known.
+/// Returns whether a rectangle has no position, even if its size is known. ATK reports the minimum
+/// integer for such a position.
 fn has_no_position(rect: Rect) -> bool {
     let least = f64::from(i32::MIN);
     rect.x <= least || rect.y <= least
@@ -88,8 +88,8 @@ pub(crate) async fn box_of(view: AppView<'_>, handle: Handle) -> Result<Option<R
     Ok(boxes(view, &[handle]).await?.pop().flatten())
 }
 
-/// Returns the bounding boxes of elements on the screen, without those whose center another window
-/// covers.
+/// Returns the bounding boxes of elements on the screen; `None` also for an element whose center
+/// another window covers.
 pub(crate) async fn boxes_on_top(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
     let Some(sight) = WindowStack::of(view.app).await? else { return boxes(view, handles).await };
     let (mut rects, frames) = boxes_with_frames(view, handles, Some(&sight)).await?;

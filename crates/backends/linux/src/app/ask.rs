@@ -102,7 +102,7 @@ where
     }
 }
 
-/// Waits until a condition holds, like [`wait_for_value`]. Returns false after the timeout.
+/// Waits, like [`wait_for_value`], until a condition holds. Returns false after the timeout.
 ///
 /// # Errors
 /// Returns the error of the condition.

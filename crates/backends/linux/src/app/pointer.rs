@@ -39,7 +39,7 @@ pub(crate) async fn wait_double_click_interval(device: &LinuxDevice, point: Poin
     }
 }
 
-/// Moves the pointer. Returns when the window's app has noticed.
+/// Moves the pointer. Returns when the window's app has noticed the move.
 pub(crate) async fn move_pointer(x11: &X11, window: Option<u32>, (x, y): Point) -> Result<()> {
     x11.run(move |d| {
         pointer::move_to(d, x, y)?;
@@ -54,8 +54,8 @@ const DOWN: Duration = Duration::from_millis(12);
 /// Timeout for an app to notice that a button is down.
 const SEEN: Duration = Duration::from_millis(500);
 
-/// While a button is down, waits until the app has noticed, if the app can be asked. Otherwise, a
-/// busy app might see the press and the release together.
+/// While a button is down, waits until the app has noticed it, if the app can be queried.
+/// Otherwise, a busy app might see the press and the release together.
 async fn down(link: Option<&Link>, hold: Duration) {
     sleep(hold.max(DOWN)).await;
     let Some(link) = link else { return };

@@ -32,8 +32,8 @@ fn is_misspelled(key: &str, value: &str) -> bool {
     matches!((key, value), ("underline", "error") | ("invalid", "spelling") | ("text-spelling", "misspelled"))
 }
 
-/// Returns the answer to a query; null if the query is not wanted (`asked`) or the object does not
-/// support it.
+/// Returns the answer to a query; null if `asked` is false, or if the object is gone or does not
+/// support the query.
 async fn answer_or_null<T: Serialize>(
     app: &App,
     asked: bool,

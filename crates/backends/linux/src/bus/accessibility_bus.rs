@@ -47,7 +47,8 @@ pub(crate) struct Addresses {
     /// `DBUS_SESSION_BUS_ADDRESS`: the session bus, which provides the address of the accessibility
     /// bus.
     pub(crate) session: Option<String>,
-    /// `DISPLAY`: the X server, whose root window has the address as a property.
+    /// `DISPLAY`: the X server, whose root window has the address of the accessibility bus as a
+    /// property.
     pub(crate) display: Option<String>,
 }
 

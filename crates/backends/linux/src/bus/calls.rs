@@ -50,7 +50,7 @@ pub(crate) async fn query_actions(link: &Link, path: &str) -> BusResult<Vec<Stri
     actions(&link.call(Call::new(path, ACTION, "GetActions")).await?)
 }
 
-/// Returns the names of actions in order.
+/// Returns the names of the actions that an answer lists, in order.
 pub(crate) fn actions(answer: &Message) -> BusResult<Vec<String>> {
     let actions: Vec<(String, String, String)> = answer.read()?;
     Ok(actions.into_iter().map(|(name, ..)| name).take(ACTIONS).collect())

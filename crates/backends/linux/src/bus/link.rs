@@ -93,8 +93,8 @@ impl Link {
         self.order_sockets().is_some()
     }
 
-    /// Makes calls to the app over the fastest connection. After a timeout, the remaining calls are
-    /// not made.
+    /// Makes calls to the app over the fastest connection. Once the app is gone or silent, the
+    /// remaining calls are not made.
     pub(super) async fn calls_to_app(&self, calls: &[Call<'_>]) -> Vec<Answer> {
         let (wire, to) = self.way();
         let mut out = Vec::with_capacity(calls.len());
@@ -178,7 +178,7 @@ impl Link {
     }
 
     /// Makes a round trip on the connection that carries the app's signals. All earlier signals
-    /// have been received when it returns.
+    /// have been received when this returns.
     ///
     /// # Errors
     /// Returns an error if the app does not respond.

@@ -218,8 +218,8 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Returns the objects that the table names in its answers; `None` if it names none, for
-    /// example at a position covered by an adjacent cell.
+    /// Returns the objects that the table names in its answers; `None` for an answer that names
+    /// none, for example for a position covered by an adjacent cell.
     async fn objects(&self, calls: &[Call<'_>]) -> BusResult<Vec<Option<String>>> {
         let named = self.link.each::<Reference>(calls).await?.into_iter();
         let object = |named| {

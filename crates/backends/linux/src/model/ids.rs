@@ -6,7 +6,7 @@ use parking_lot::Mutex;
 use std::sync::Arc;
 use stickpin_tree::Handle;
 
-/// The numbers of one app, which are never removed.
+/// Numbers for one app's object paths. They are never removed.
 #[derive(Debug, Default)]
 pub(crate) struct PathNumbers(Mutex<IndexSet<Arc<str>>>);
 

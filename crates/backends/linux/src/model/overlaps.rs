@@ -14,15 +14,15 @@ pub(crate) fn belongs_to(object: &Object, target: &Object) -> bool {
 }
 
 /// Returns whether an object at the same position only labels the target. A focusable object, or
-/// one with the same role, is a different one with the same name.
+/// one with the same role, is another element that happens to have the same name.
 pub(crate) fn is_label_of(object: &Object, target: &Object) -> bool {
     let named = !object.name.is_empty() && object.name == target.name;
     target.labelled_by.contains(&object.path)
         || (named && object.role != target.role && !object.is(states::FOCUSABLE))
 }
 
-/// Returns whether an object is the mere frame of an unnamed field, which LibreOffice lists next to
-/// its content.
+/// Returns whether an object is merely the frame of an unnamed field. LibreOffice lists such a
+/// frame next to the field's content.
 pub(crate) fn is_frame(object: &Object, target: &Object) -> bool {
     let nameless = object.name.is_empty() && target.name.is_empty();
     nameless && object.role == role::PANEL && !object.is(states::FOCUSABLE) && target.is(states::EDITABLE)

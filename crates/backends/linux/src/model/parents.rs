@@ -35,8 +35,8 @@ pub(crate) fn top(above: &[usize], at: usize) -> Option<usize> {
     ancestors(above, at).take_while(|&at| at != 0).last()
 }
 
-/// Returns the index in a chain of ancestors where the popup that shows the object begins; `None`
-/// if there is none.
+/// Returns the index, in a chain of ancestors, of the popup that shows the object at the start of
+/// the chain; `None` if no popup shows it.
 pub(crate) fn popup_in(picture: &ObjectTree, chain: &[usize]) -> Option<usize> {
     (1..chain.len()).find(|&i| holds_popup(picture, chain[i], chain[i - 1], chain.get(i + 1).copied()))
 }

@@ -47,12 +47,14 @@ impl AppDirs {
         Ok(Self { home, cwd })
     }
 
-    /// Sets the working directory of a program; the root directory if it no longer exists.
+    /// Sets the working directory of a program: `cwd`, or the root directory if `cwd` no longer
+    /// exists.
     pub(crate) fn apply_cwd(&self, command: &mut Command) {
         command.current_dir(if self.cwd.is_dir() { &self.cwd } else { Path::new("/") });
     }
 
-    /// Returns the folders in the form that the device trait uses.
+    /// Returns the folders in the form that the device trait uses; `None` if the home folder is
+    /// unknown.
     pub(crate) fn folders(&self) -> Option<AppFolders> {
         let home = self.home.path()?.to_owned();
         Some(AppFolders::new(home, self.cwd.clone(), self.home.to_remove().is_some()))

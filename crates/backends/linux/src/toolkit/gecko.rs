@@ -105,8 +105,8 @@ fn is_plain(object: &Object) -> bool {
     object.states & !PLAIN == 0 && holds_text
 }
 
-/// Returns the queries about plain text before its children are read. The text reveals the number
-/// of children.
+/// Returns the queries about plain text that are sent before its children are read. The text
+/// reveals the number of children.
 fn plain_text_questions(number: u32) -> &'static [Question] {
     match number {
         // HTML rows have cells but no text. Other rows are recognized later (`late_questions`).

@@ -41,8 +41,8 @@ pub(crate) struct RecheckAnswers {
 
 impl RecheckedObjects {
     /// Collects the objects that are relevant to an element: the element itself, its ancestors, its
-    /// row, and the context of its record. `None` if the element is not in the capture, or there
-    /// are too many objects.
+    /// row, and the context of its record. Returns `None` if the element is not in the capture, or
+    /// if there are too many objects.
     pub(super) fn of(
         picture: &ObjectTree,
         ids: &PathNumbers,
@@ -68,7 +68,8 @@ impl RecheckedObjects {
     }
 
     /// Collects the element, the objects that may name it (its content and labels), and its window,
-    /// whose title an action may change.
+    /// whose title an action may change. Returns `None` if the element is not in the capture, or if
+    /// there are too many objects.
     pub(super) fn itself(picture: &ObjectTree, ids: &PathNumbers, handle: Handle) -> Option<Self> {
         let target = find_shown(picture, &ids.path(handle.id)?)?;
         let find = |path: &str| picture.objects.iter().position(|o| o.path == path);
@@ -82,8 +83,8 @@ impl RecheckedObjects {
         (again.objects.len() <= MOST).then_some(again)
     }
 
-    /// Adds an object and, if `whole` is set, its shown descendants. `None` if there are too many
-    /// objects.
+    /// Adds an object and, if `whole` is set, its shown descendants. Returns `None` if there are
+    /// too many objects.
     fn add(&mut self, picture: &ObjectTree, at: usize, whole: bool, seen: &mut HashSet<usize>) -> Option<()> {
         if whole && self.objects.len() > MOST {
             return None;
@@ -125,7 +126,7 @@ impl RecheckedObjects {
     }
 
     /// Repeats the queries and compares the answers. All signals that preceded the answers have
-    /// been received when it returns.
+    /// been received when this returns.
     pub(crate) async fn ask(&self, link: &Link, picture: &ObjectTree) -> BusResult<RecheckAnswers> {
         let old: Vec<&Object> = self.objects.iter().map(|&at| &picture[at]).collect();
         let objects = old.iter().map(|&object| object.clone()).collect();
@@ -174,7 +175,7 @@ impl RecheckedObjects {
         now.there && now.objects.iter().zip(&self.objects).all(kept)
     }
 
-    /// Exchanges the answers with the old objects of the capture.
+    /// Swaps the answers with the old objects of the capture.
     pub(super) fn exchange(&self, now: &mut RecheckAnswers, picture: &mut ObjectTree) {
         for (object, &at) in now.objects.iter_mut().zip(&self.objects) {
             std::mem::swap(object, &mut picture[at]);

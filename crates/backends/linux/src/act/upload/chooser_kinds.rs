@@ -46,8 +46,8 @@ pub(super) fn path_field(picture: &ObjectTree, window: usize) -> Option<usize> {
 }
 
 /// Returns whether a GTK chooser, which other toolkits show as well, saves files. In a chooser that
-/// saves, the name field precedes the list of places. In a chooser that opens, a field that is
-/// shown follows the list.
+/// saves, the name field precedes the list of places. In a chooser that opens files, the field, if
+/// shown, follows the list.
 pub(super) fn is_to_save_in(picture: &ObjectTree, window: usize) -> bool {
     let holds = |role| matches!(role, n::TABLE | n::TREE_TABLE | n::TREE);
     let mut roles = shown_in(picture, window, holds).map(|at| picture[at].role);
@@ -69,7 +69,7 @@ pub(super) fn takes_the_name(picture: &ObjectTree, window: usize) -> bool {
     behind_the_field(picture, window).all(|button| !s::is_disabled(button.states, picture.toolkit))
 }
 
-/// Returns the buttons of a chooser after its field.
+/// Returns the buttons that follow a chooser's path field.
 fn behind_the_field(picture: &ObjectTree, window: usize) -> impl Iterator<Item = &Object> {
     let field = path_field(picture, window);
     let behind = picture.inside(window).skip_while(move |&at| Some(at) != field);

@@ -25,7 +25,7 @@ use tokio::time::{Instant, sleep};
 /// Timeout for the process to register on the accessibility bus with its window.
 const REACH_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// The interval between the checks of whether the process has registered.
+/// The interval at which to check whether the process has registered.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Returns the windows of other processes that belong to a window of the app, or that are modal and

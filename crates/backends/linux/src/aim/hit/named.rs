@@ -1,6 +1,6 @@
-//! The object that an app names at a point. Descends from a window to the innermost object, and
-//! determines the owner of an object that was missing or hidden in the last capture. Such an object
-//! may be a part of the target, be hidden below it, or have appeared above it since.
+//! Finds the object that an app names at a point. Descends from a window to the innermost object,
+//! and determines the owner of an object that was missing or hidden in the last capture. Such an
+//! object may be a part of the target, be hidden below it, or have appeared above it since.
 
 use crate::aim::hit::{HitPoint, Resolved, Unresolved, stacking};
 use crate::app::{App, AppView, ask, lifecycle};

@@ -30,7 +30,8 @@ pub(super) async fn stacking_hit(spot: HitPoint<'_>, at: usize) -> Result<Option
     Ok(Some(HitResult::Covered { by: known.map(|_| app.ids.handle(&path)), what }))
 }
 
-/// Returns whether all ancestors of an object extend to a point and draw their children in order.
+/// Returns whether all ancestors of an object in its window extend to a point and draw their
+/// children in order.
 pub(super) async fn covers_point(spot: HitPoint<'_>, at: usize) -> Result<bool> {
     let AppView { app, last } = spot.view;
     let above = last.chain(at);
@@ -62,7 +63,8 @@ pub(super) async fn covering_object(spot: HitPoint<'_>, at: usize) -> Result<Opt
     Ok(over.map(|object| object.path))
 }
 
-/// Returns the later siblings of an object and of its ancestors that may cover it, innermost first.
+/// Returns the siblings that follow an object or one of its ancestors and may cover the object,
+/// innermost first.
 async fn later(AppView { app, last }: AppView<'_>, at: usize) -> Result<Vec<String>> {
     let above = last.chain(at);
     let end = end_of_window(&last.picture, &above);

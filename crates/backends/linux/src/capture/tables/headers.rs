@@ -6,7 +6,7 @@ use crate::capture::question::{ALL_QUESTIONS, Question};
 use crate::model::{role, states};
 use hashbrown::HashMap;
 
-/// The headers of columns and rows of a table.
+/// The column and row headers of a table.
 #[derive(Debug, Default)]
 pub(super) struct Headers {
     pub(super) columns: Vec<(i32, usize)>,

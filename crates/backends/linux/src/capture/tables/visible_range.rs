@@ -11,7 +11,8 @@ use crate::model::role;
 /// The distances from a corner at which the table is queried: past borders, then past headers.
 const INSETS: &[i32] = &[3, 14, 32, 56];
 
-/// The number of points along each side for a table without a cell at its top-left corner.
+/// The number of points along each side at which a table is queried if it has no cell at its
+/// top-left corner.
 const POINTS: i32 = 8;
 
 impl Table<'_> {
