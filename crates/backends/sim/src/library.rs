@@ -26,7 +26,7 @@ pub(crate) fn names() -> impl Iterator<Item = &'static str> {
     SOURCES.iter().map(|(name, _)| *name)
 }
 
-/// Returns a built-in app, which is parsed once; `None` if there is none of this name.
+/// Returns a built-in app, which is parsed once; `None` if no built-in app has this name.
 pub(crate) fn embedded_app(name: &str) -> Option<Result<Arc<App>>> {
     static PARSED: [OnceLock<Result<Arc<App>>>; SOURCES.len()] = [const { OnceLock::new() }; SOURCES.len()];
     let at = SOURCES.iter().position(|(n, _)| *n == name)?;

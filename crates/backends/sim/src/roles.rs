@@ -27,7 +27,7 @@ pub(crate) enum Flow {
 /// The kind of an element.
 #[derive(Debug)]
 pub(crate) struct Kind {
-    /// The word of a view line.
+    /// The word that begins a view line of this kind.
     pub(crate) word: &'static str,
     pub(crate) role: Role,
     pub(crate) tag: &'static str,

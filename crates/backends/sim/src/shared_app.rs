@@ -5,7 +5,6 @@ use crate::options::ClockKind;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, Result};
-use stickpin_tree::quote;
 use tokio::sync::Notify;
 use tokio::time::Instant;
 
@@ -62,12 +61,9 @@ impl SharedApp {
         match &sim.dialog {
             None => Ok(sim),
             Some(asked) => {
-                let (kind, message) = (&asked.dialog.kind, &asked.dialog.message);
-                Err(Error::dialog_open(format!(
-                    "a {kind} dialog is waiting for an answer: {}",
-                    quote(message)
-                ))
-                .hint("run `stickpin alert accept` or `stickpin alert dismiss`"))
+                let message = format!("a dialog is waiting for an answer: {}", asked.dialog.describe());
+                Err(Error::dialog_open(message)
+                    .hint("run `stickpin alert accept` or `stickpin alert dismiss`"))
             }
         }
     }

@@ -65,7 +65,7 @@ pub(crate) struct Node {
     pub(crate) mark: String,
     /// The element's record and control in the app's terms. Used in the log, never in captures.
     pub(crate) truth: String,
-    /// Set for document nodes.
+    /// The document that begins at the node; `None` for other nodes.
     pub(crate) document: Option<Box<Document>>,
 }
 

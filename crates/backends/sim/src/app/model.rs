@@ -37,7 +37,7 @@ pub(crate) struct Screen {
     pub(crate) view: Vec<ViewLine>,
     /// Runs when the screen is shown.
     pub(crate) enter: Script,
-    /// The time that its document takes to load, in milliseconds.
+    /// The time that the screen's document takes to load, in milliseconds.
     pub(crate) delay: u64,
     /// The number of initial loads that fail.
     pub(crate) flaky: u64,
