@@ -20,8 +20,8 @@ pub(crate) struct BrowserState {
     pub(crate) file_roots: Option<Vec<PathBuf>>,
     /// The size of the viewport of every tab, in CSS pixels; `None` if the browser decides.
     pub(crate) viewport: Option<(u32, u32)>,
-    /// The tab last brought to the front, and the number of the newest tab at that time: a tab that
-    /// opens later is in front of the former.
+    /// The tab last brought to the front, and the number of the newest tab at that time: any tab
+    /// that opened later is in front of that tab.
     pub(crate) front: Option<(String, u64)>,
 }
 

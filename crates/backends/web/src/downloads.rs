@@ -36,8 +36,8 @@ pub(crate) fn download_began(downloads: &mut Vec<TrackedDownload>, guid: String,
     });
 }
 
-/// Records progress or the end of a download, and returns a notice if it ended. The browser named
-/// the file after the download's id.
+/// Records progress or the end of a download, and returns a notice if the download ended. The
+/// browser has named the file after the download's id.
 pub(crate) fn download_progress(
     downloads: &mut [TrackedDownload],
     folder: &Path,

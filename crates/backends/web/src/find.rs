@@ -75,8 +75,8 @@ pub(crate) fn check_version(version_text: &str) -> Result<()> {
     }
 }
 
-/// Returns the hint with the command that installs a browser. To set a variable, the daemon must be
-/// stopped, because it keeps the variables with which it was started.
+/// Returns the hint with the command that installs a browser. The hint stops the daemon before it
+/// names a variable, because a daemon keeps the variables with which it was started.
 pub(crate) fn install_hint() -> &'static str {
     if cfg!(target_os = "macos") {
         "run `brew install --cask chromium`; or run `stickpin daemon stop`, then set STICKPIN_CHROMIUM to the browser"

@@ -20,7 +20,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 /// Timeout for a page to answer after its script was terminated or its dialog was answered.
 const INTERRUPT_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// The time given to a page to hang again.
+/// How long to wait for a page that answers again to hang once more.
 const REHANG_TIME: Duration = Duration::from_millis(50);
 
 /// The maximum number of times that a page is probed again after its scripts were terminated or its
