@@ -170,7 +170,7 @@ fn command_tree(others: &[FrontEndCommand]) -> Command {
     root
 }
 
-/// Adds a command; if a group of that name exists, adds its arguments to the group.
+/// Adds a command; if a group of that name exists, adds the command's arguments to the group.
 fn add_command(root: Command, command: Command) -> Command {
     let name = command.get_name().to_owned();
     if root.find_subcommand(&name).is_none() {

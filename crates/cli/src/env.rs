@@ -139,7 +139,7 @@ impl Env {
         match &self.home {
             Some(home) => Ok(home.join(".local/state/stickpin")),
             None => Err(Error::io("without a home directory, the state directory has no default")
-                .hint("name one with `--state-dir DIR` or STICKPIN_STATE_DIR")),
+                .hint("name the state directory with `--state-dir DIR` or STICKPIN_STATE_DIR")),
         }
     }
 }

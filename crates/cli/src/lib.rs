@@ -132,7 +132,9 @@ pub fn refuse(args: impl IntoIterator<Item = OsString>, error: Error, streams: &
 pub fn request(args: &[&str], env: &Env) -> Result<Request> {
     match parse::parse_line(args.iter().map(|&arg| arg.to_owned()).collect(), env, &[]) {
         Ok(CliAction::Call(request, _)) => Ok(*request),
-        Ok(_) => Err(Error::invalid_args("the line contains no command: it is empty or only requests help")),
+        Ok(_) => Err(Error::invalid_args(
+            "the line contains no command: it is empty or only requests help or the version",
+        )),
         Err((_, error)) => Err(error),
     }
 }

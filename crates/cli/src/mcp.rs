@@ -76,7 +76,8 @@ impl Mcp {
         let number = |name: &str, min: u64, what: &str| {
             let number = text(name).map(|n| {
                 n.parse().ok().filter(|n| *n >= min).ok_or_else(|| {
-                    let message = format!("`--{name}`: {n:?} is not a whole number{what}, {min} or more");
+                    let message =
+                        format!("`--{name}` must be a whole number{what}, at least {min}, not {n:?}");
                     Error::invalid_args(message)
                 })
             });

@@ -52,7 +52,7 @@ impl<'a> Streams<'a> {
         let flushed = self.out.flush();
         self.note_write_error(flushed);
         let Some(e) = self.write_error.filter(|e| e.kind() != io::ErrorKind::BrokenPipe) else { return code };
-        let error = io_error("write", Path::new("stdout"), &e)
+        let error = io_error("write to", Path::new("stdout"), &e)
             .hint("only the output was lost, not the command's effects");
         // If stderr also fails, the exit code still reports the failure.
         let _ = line(self.err, &Text::of_error(&error));

@@ -148,7 +148,7 @@ fn full_disk_under_stdout_is_a_failure() {
         [topic, stickpin(&world, &["--version"], full()), stickpin(&world, &["devices", "--json"], full())]
     {
         assert_eq!(ran.code, i32::from(stickpin_kernel::ErrorCode::StorageFull.exit()), "{ran:?}");
-        assert!(ran.err.starts_with("STORAGE_FULL: could not write `stdout`"), "{ran:?}");
+        assert!(ran.err.starts_with("STORAGE_FULL: could not write to `stdout`"), "{ran:?}");
     }
     // An independent failure keeps its own exit code.
     assert_eq!(stickpin(&world, &["get", "title", "--json"], full()).code, 6);
