@@ -47,7 +47,9 @@ impl Console {
         }
         let context = matches.get_one::<String>("context").cloned();
         if context.as_ref().is_some_and(|name| name.trim().is_empty()) {
-            return Err(Error::invalid_args("`--context` is empty").hint("omit `--context` for the default"));
+            return Err(
+                Error::invalid_args("`--context` is empty").hint("omit `--context` to use the default")
+            );
         }
         // Only `session attach` has this argument.
         let named = matches.try_get_one::<String>("name").ok().flatten().cloned();

@@ -124,8 +124,8 @@ impl Screen {
         Error::unsupported(why).hint(match self.has_unknown_process {
             // The desktop session stays open with the other apps.
             true => {
-                "use `press`, `fill` and `select` where the app supports them through accessibility actions; for pointer \
-                 and keys, open the app on a private display: \
+                "use `press`, `fill` and `select` where the app supports them through accessibility actions; for the \
+                 pointer and the keyboard, open the app on a private display: \
                  `stickpin open linux:APP --private --session NAME`"
             }
             false => "run `stickpin open linux:APP --private --relaunch` to give the app a private display",

@@ -33,7 +33,7 @@ pub(crate) fn parse(what: &str) -> Result<Url> {
     let what = what.trim();
     let bad = |why: String| {
         Err(Error::new(ErrorCode::InvalidArgs, why)
-            .hint("use an address like http://127.0.0.1:8000/, example.com or ./page.html"))
+            .hint("use an address like `http://127.0.0.1:8000/`, `example.com` or `./page.html`"))
     };
     let text = match scheme(what) {
         Some(_) => what.to_owned(),

@@ -304,6 +304,6 @@ fn hint_for(text: &str) -> &'static str {
         text if text.starts_with("net::ERR_SSL") => {
             "write `http://` before the name if the server does not use TLS"
         }
-        _ => "open the address with `--headed` to see it in a browser window",
+        _ => "open the address with `--headed` to see what the browser shows",
     }
 }

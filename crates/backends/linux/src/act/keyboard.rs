@@ -101,7 +101,7 @@ async fn takes_keys(app: &App) -> Result<()> {
     Err(Error::timeout(
         "the app is still processing its last action; a key would make it hang permanently",
     )
-    .hint("run `stickpin snapshot -i` to see what the app is waiting for, then answer it with `stickpin press @REF`"))
+    .hint("run `stickpin snapshot -i` to see what the app is waiting for, then `stickpin press @REF` to answer"))
 }
 
 /// Sends Escape to another process's window that blocks the app. Returns `None` if there is no such

@@ -51,6 +51,7 @@ async fn area(view: AppView<'_>, request: &ScreenshotRequest) -> Result<(X11, Re
 
 /// Returns the error for a screenshot of an element that is not visible.
 pub(crate) fn not_visible() -> Error {
-    Error::element_offscreen("the element has no position on the screen")
-        .hint("run `stickpin scroll down` to bring it into view, or open what contains it")
+    Error::element_offscreen("the element has no position on the screen").hint(
+        "run `stickpin scroll down` to bring it into view, or open the menu, list or page that contains it",
+    )
 }

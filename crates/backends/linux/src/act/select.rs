@@ -255,7 +255,7 @@ async fn no_others(
             return Ok(());
         }
         return error(format!(
-            "the options of {what} changed while {labels} was being chosen; it is unknown which one is chosen now"
+            "the options of {what} changed during the choice of {labels}; it is unknown what is chosen now"
         ));
     };
     // Objects outside the list are recreated for each query, so they prove nothing.

@@ -263,8 +263,9 @@ fn strayed_error(from: &str, to: &str, progress: TypingProgress, inside: Option<
             } else {
                 format!(" (including {since} typed before the last Tab)")
             };
+            let were = if left == 1 { "was" } else { "were" };
             format!(
-                "{inside} of {all} characters arrived{of}, {} went elsewhere, {left} were not sent",
+                "{inside} of {all} characters arrived{of}, {} went elsewhere, {left} {were} not sent",
                 sent - inside
             )
         }

@@ -175,7 +175,7 @@ pub(crate) async fn give_files(
             Some(Some(window)) => {
                 let over = quote(&title_of(&act.device.last, &window));
                 return Err(not_taken(&format!(": {over} opened over the chooser")).hint(
-                    "both are still open: run `stickpin snapshot -i` to read the new window, then `stickpin key Escape` to close one at a time",
+                    "the chooser and the new window are still open: run `stickpin snapshot -i` to read the window, then `stickpin key Escape` to close one at a time",
                 ));
             }
             None if act.cancel.is_cancelled() => break,

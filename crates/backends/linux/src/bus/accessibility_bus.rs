@@ -234,7 +234,7 @@ async fn find(addresses: &Addresses, until: Instant) -> BusResult<String> {
     let found = tokio::task::spawn_blocking(move || address.root_text(PROPERTY)).await;
     match found.map_err(|e| missing(e.to_string()))?.map_err(|e| missing(e.to_string()))? {
         Some(address) => Ok(address),
-        None => Err(missing(format!("no property {PROPERTY}"))),
+        None => Err(missing(format!("its root window has no property {PROPERTY}"))),
     }
 }
 

@@ -75,7 +75,9 @@ impl Message {
     /// # Errors
     /// Returns `Corrupt` if the body has another type.
     pub(crate) fn read<T: DeserializeOwned + zbus::Type>(&self) -> BusResult<T> {
-        self.body.deserialize_ignore_signature().map_err(|_| BusError::Corrupt("a value of another type"))
+        self.body
+            .deserialize_ignore_signature()
+            .map_err(|_| BusError::Corrupt("a value of an unexpected type"))
     }
 
     /// Reads a text property; empty for any other value.

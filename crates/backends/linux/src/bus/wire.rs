@@ -172,7 +172,7 @@ impl Wire {
         }
         let (call, answer) = oneshot::channel();
         waiting.calls.insert(message.primary_header().serial_num(), call);
-        let gone = |_| BusError::Closed("the writer has ended".to_owned());
+        let gone = |_| BusError::Closed("the task that sends messages has ended".to_owned());
         self.outbox.send(message).map(|()| answer).map_err(gone)
     }
 }
@@ -197,7 +197,7 @@ async fn write_all(
             }
             Ok(Err(e)) => e.to_string(),
             // A message may have been written partially, so the connection is unusable.
-            Err(_) => "the peer does not read".to_owned(),
+            Err(_) => "the peer does not read messages".to_owned(),
         };
         return pending.lock().close(&why);
     }

@@ -64,8 +64,8 @@ fn toolkits(config: &LinuxConfig, on: Option<bool>) -> Check {
     let (variables, toolkits): (Vec<&str>, Vec<&str>) = off.unzip();
     let name = "accessibility of apps";
     if !variables.is_empty() {
-        let (variables, toolkits) = (variables.join(" "), toolkits.join(", "));
-        let found = format!("switched off in {toolkits} by {variables}: such apps cannot be opened here");
+        let (variables, toolkits) = (variables.join(" "), toolkits.join(" and "));
+        let found = format!("switched off by {variables}: {toolkits} apps cannot be opened here");
         let fix = format!("unset {variables} and restart the apps, or open them with `--private`");
         return check(name, false, found, &fix);
     }
@@ -97,14 +97,13 @@ async fn bus(provider: &LinuxProvider) -> Check {
         Err(e) => Err(format!("cannot connect: {e}")),
     };
     let found = running.as_ref().map(|running| {
-        let mute = match running.iter().filter(|app| app.windows.is_none()).count() {
-            0 => String::new(),
-            1 => ", 1 of them does not respond".to_owned(),
-            mute => format!(", {mute} of them do not respond"),
-        };
-        match running.len() {
-            1 => format!("1 app is registered{mute}"),
-            count => format!("{count} apps are registered{mute}"),
+        let mute = running.iter().filter(|app| app.windows.is_none()).count();
+        match (running.len(), mute) {
+            (1, 0) => "1 app is registered".to_owned(),
+            (1, _) => "1 app is registered, but does not respond".to_owned(),
+            (count, 0) => format!("{count} apps are registered"),
+            (count, 1) => format!("{count} apps are registered, 1 of which does not respond"),
+            (count, mute) => format!("{count} apps are registered, {mute} of which do not respond"),
         }
     });
     check(name, found.is_ok(), found.unwrap_or_else(Clone::clone), fix)

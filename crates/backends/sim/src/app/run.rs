@@ -209,7 +209,7 @@ impl ScriptRun<'_> {
             Some(_) => "is nested too deeply",
             None => "is not on this screen",
         };
-        self.sim.notice(Notice::ConsoleError { text: format!("action {name} {problem}") });
+        self.sim.notice(Notice::ConsoleError { text: format!("action `{name}` {problem}") });
     }
 
     fn history(&mut self, step: HistoryStep) {

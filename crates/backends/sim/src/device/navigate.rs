@@ -40,7 +40,7 @@ pub(super) fn navigate_to(device: &mut SimDevice, to: &Navigation) -> Result<boo
     let path = match to {
         Navigation::To(path) if path.starts_with(['/', '?', '#']) => path,
         Navigation::To(what) => {
-            return Err(Error::invalid_args(format!("{what} is not an address of a sim device"))
+            return Err(Error::invalid_args(format!("`{what}` is not an address of a simulated device"))
                 .hint("use `sim:APP`, `sim:APP/PATH`, or `/PATH` in the open app"));
         }
         Navigation::Back => return Ok(navigator.history(HistoryStep::Back)?),
