@@ -98,7 +98,7 @@ pub(crate) async fn perform(
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`, or `UNSUPPORTED` if the app answers
-/// with an error, although the action may have taken effect.
+/// with an error; the action may have taken effect nevertheless.
 pub(crate) async fn press(
     device: &mut LinuxDevice,
     target: Handle,

@@ -300,7 +300,7 @@ pub(crate) fn node_words(node: NodeRef<'_>) -> String {
 /// Ends an app that we started, with its child processes.
 ///
 /// # Errors
-/// Returns `IO` when waiting for it fails.
+/// Returns `IO` when waiting for the app's exit fails.
 pub(crate) async fn end_child(mut child: Child, label: &str) -> Result<()> {
     let Some(pid) = child.id() else { return Ok(()) };
     // The app may still need to save its data; it is killed only if it does not end in time.

@@ -153,8 +153,8 @@ impl Screen {
     /// Makes a window visible to a person, restoring it if that does not disturb anyone.
     ///
     /// # Errors
-    /// Returns `ELEMENT_OFFSCREEN` when it is minimized or on another workspace, and the display is
-    /// shared or the window cannot be restored.
+    /// Returns `ELEMENT_OFFSCREEN` when the window is minimized or on another workspace, and the
+    /// display is shared or the window cannot be restored.
     pub(crate) async fn check_visible(&self, window: &Window) -> Result<()> {
         let (what, hint) = match window.visibility {
             Visibility::Shown => return Ok(()),

@@ -116,8 +116,8 @@ async fn escape_elsewhere(app: &App) -> Result<Option<InputOutcome>> {
 }
 
 /// Waits until a window that the app closed has left the screen. Until then, the window manager may
-/// report it as active, and keys would go to it. Apps may also have windows that they never list;
-/// these are waited for only once.
+/// report the closed window as active, and keys would go to it. Apps may also have windows that
+/// they never list; these are waited for only once.
 async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
     let (app, unlisted) = (&device.app, &device.unlisted);
     let lists_all = || async {

@@ -149,7 +149,7 @@ pub(crate) async fn select(
 }
 
 /// Chooses an option at its current index, if it still has the texts by which it was found. Returns
-/// whether the app accepted it.
+/// whether the app accepted the choice.
 async fn choose_option(device: &mut LinuxDevice, list: &mut OptionList, choice: &mut Choice) -> Result<bool> {
     for _ in 0..MAX_ROUNDS {
         if let Some(at) = place_of(device.view(), list, &choice.path).await? {
@@ -170,8 +170,8 @@ async fn choose_option(device: &mut LinuxDevice, list: &mut OptionList, choice: 
     Ok(false)
 }
 
-/// Returns the current index of an option in its list. `None` if it is no longer in the list, or if
-/// its name or a name inside it has changed since it was read.
+/// Returns the current index of an option in its list; `None` if the option is no longer in the
+/// list, or if its name or a name inside it has changed since the option was read.
 async fn place_of(view: AppView<'_>, list: &OptionList, path: &str) -> Result<Option<usize>> {
     // The names inside the option when it was read, starting with its own.
     let inside = view.last.at(path).into_iter().flat_map(|at| view.last.picture.inside(at));

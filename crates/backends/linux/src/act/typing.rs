@@ -55,7 +55,7 @@ struct TypingProgress {
 }
 
 /// Returns the next part of the remaining text to send. A Tab moves the focus, and an Enter at the
-/// end may do so too, so each of these keys is sent separately.
+/// end may do so too, so these keys are sent separately from the text.
 fn next(left: &[char]) -> &[char] {
     let enters = left.iter().rev().take_while(|&&c| c == '\n').count();
     let end = if enters == left.len() { left.len() } else { left.len() - enters };

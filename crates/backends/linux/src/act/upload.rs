@@ -378,11 +378,12 @@ pub(crate) async fn chooser_known(device: &mut LinuxDevice, top: &str) -> Result
     }
 }
 
-/// Returns the chooser with this path and its window. `before` lists the windows on the screen
-/// before it opened, if known.
+/// Returns the chooser with this path and its window. `before` lists the windows that were on the
+/// screen before the chooser opened, if they are known.
 ///
 /// # Errors
-/// Returns `ELEMENT_NOT_FOUND` if it is gone, or `UNSUPPORTED` if its window cannot be determined.
+/// Returns `ELEMENT_NOT_FOUND` if the chooser is gone, or `UNSUPPORTED` if its window cannot be
+/// determined.
 pub(crate) async fn chooser_window(view: AppView<'_>, top: &str, before: Option<&[u32]>) -> Result<Chooser> {
     let x11 = view.app.screen.x11("type keys").await?;
     let title = title_of(view.last, top);

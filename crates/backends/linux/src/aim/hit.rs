@@ -114,8 +114,8 @@ pub(crate) async fn hit_test(
     within(HitPoint { view, point, offset }, at, asked, over).await
 }
 
-/// Returns the path of the object that an input at a point of the screen reaches, which need not be
-/// in the last capture: finds the window at the point, then the innermost object in it.
+/// Returns the path of the object that an input at a point of the screen reaches: finds the window
+/// at the point, then the innermost object in it. The object need not be in the last capture.
 pub(crate) async fn object_at(
     view: AppView<'_>,
     sight: &WindowStack,
@@ -438,7 +438,7 @@ mod tests {
     /// A point in both buttons, where one covers the other.
     const OVERLAP: Point = (50.0, 70.0);
 
-    /// Returns the object that an input reaches where the app names the object `named`.
+    /// Returns the object that an input reaches at a point for which the app names `named`.
     async fn uppermost(device: &LinuxDevice, point: Point, named: &str) -> Resolved<String> {
         super::uppermost(spot(device, point, (0.0, 0.0)), named.to_owned()).await
     }

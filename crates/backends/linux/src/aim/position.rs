@@ -33,8 +33,8 @@ pub(super) fn scrolls(object: &Object) -> bool {
     object.role == n::SCROLL_PANE
 }
 
-/// Returns whether a rectangle has no position, even if its size is known. ATK reports the minimum
-/// integer for such a position.
+/// Returns whether a rectangle has no position, even if its size is known. ATK then reports the
+/// minimum integer as its coordinates.
 fn has_no_position(rect: Rect) -> bool {
     let least = f64::from(i32::MIN);
     rect.x <= least || rect.y <= least

@@ -64,7 +64,7 @@ pub(crate) async fn wait_until_input_read(app: &App) -> Result<()> {
     barrier(app).await
 }
 
-/// Returns how the app ended; `None` if it is still there, or if a signal ended an app that we
+/// Returns how the app ended; `None` if it is still running, or if a signal ended an app that we
 /// started.
 pub(crate) async fn exit_reason(app: &App) -> Option<String> {
     if app.child.lock().await.is_some() {

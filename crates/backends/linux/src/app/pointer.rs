@@ -54,7 +54,7 @@ const DOWN: Duration = Duration::from_millis(12);
 /// Timeout for an app to notice that a button is down.
 const SEEN: Duration = Duration::from_millis(500);
 
-/// While a button is down, waits until the app has noticed it, if the app can be queried.
+/// While a button is down, waits until the app has noticed the press, if the app can be queried.
 /// Otherwise, a busy app might see the press and the release together.
 async fn down(link: Option<&Link>, hold: Duration) {
     sleep(hold.max(DOWN)).await;

@@ -27,7 +27,7 @@ const RUNS: usize = 256;
 const WORD: i32 = 120;
 
 /// Returns whether a text attribute marks a word as misspelled. GTK uses an underline; browsers and
-/// LibreOffice have attributes for it.
+/// LibreOffice have attributes for this purpose.
 fn is_misspelled(key: &str, value: &str) -> bool {
     matches!((key, value), ("underline", "error") | ("invalid", "spelling") | ("text-spelling", "misspelled"))
 }

@@ -71,8 +71,8 @@ pub(crate) struct ActionPrefetch {
     pub(crate) at: Instant,
     /// The context of the element's record.
     pub(crate) context: Vec<Handle>,
-    /// The rectangles of the element, its scroll containers and its window, and of the objects that
-    /// may cover it in its window, in the toolkit's coordinates.
+    /// Rectangles in the toolkit's coordinates: those of the element, its scroll containers and its
+    /// window, then those of the objects that may cover the element in that window.
     pub(crate) rects: [Vec<Option<Rect>>; 2],
     /// The windows on the screen; `None` if there is no display.
     pub(crate) stack: Option<WindowStack>,

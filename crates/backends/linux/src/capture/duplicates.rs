@@ -9,7 +9,7 @@ use hashbrown::{HashMap, HashSet};
 use std::collections::VecDeque;
 
 /// Keeps each object below the parent that the object itself names (`named`), otherwise below its
-/// first parent, and removes it from the others.
+/// first parent, and removes it from its other parents.
 pub(super) fn remove_duplicates(picture: &mut ObjectTree, named: &HashMap<usize, usize>) {
     let objects = &mut picture.objects;
     let mut places: Vec<Option<usize>> = vec![None; objects.len()];

@@ -1,9 +1,9 @@
 //! Lists, trees and spreadsheets that manage their descendants. Only the visible part of a large
 //! one is read.
 //!
-//! Their children are never listed; a spreadsheet has 2^30 of them. The visible cells are
-//! determined from the objects at the corners. Small tables are read completely, and spreadsheets
-//! without their empty cells.
+//! The children of such an object are never listed; a spreadsheet has 2^30 of them. The visible
+//! cells are determined from the objects at the corners. Small tables are read completely, and
+//! spreadsheets without their empty cells.
 
 mod cell_parts;
 mod headers;

@@ -188,8 +188,8 @@ impl<'a> TreeAssembly<'a> {
         self.popups(object, depth, below)
     }
 
-    /// Adds the pages of a notebook that toolkits put into its tabs. As in ARIA (`tabpanel`), a
-    /// page is a sibling of the list of tabs. The list is thus the same whatever the pages show.
+    /// Adds the pages of a notebook that some toolkits put into the tabs. As in ARIA (`tabpanel`),
+    /// a page is a sibling of the list of tabs. The list is thus the same whatever the pages show.
     fn pages(&mut self, tabs: &'a Object, depth: usize, below: ParentContext) -> Result<(), TreeError> {
         let picture = self.picture;
         let holds = |tab: &&Object| {

@@ -40,7 +40,7 @@ pub(crate) fn window_of<'a>(
     candidates.into_iter().min_by(nearest)
 }
 
-/// Returns the X window that can only belong to this top-level object; `None` if that is not
+/// Returns the X window that can belong only to this top-level object; `None` if that is not
 /// certain. `alike` is the number of the app's windows with this title. `before` contains the
 /// windows on the screen before the object appeared, if it is known to be new.
 pub(crate) fn only_window_of<'a>(

@@ -5,8 +5,8 @@
 
 use crate::toolkit::profile::Toolkit;
 
-/// Returns the name of an object without toolkit artifacts. `wrapper` means that its role usually
-/// has no name; `content` is the text of the labels inside it.
+/// Returns the name of an object without toolkit artifacts. `wrapper` states whether objects of its
+/// role usually have no name; `content` is the text of the labels inside the object.
 pub(crate) fn clean_name<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, content: &str) -> &'a str {
     let name = name.trim();
     let prefixes = toolkit.profile().class_prefixes;

@@ -1,8 +1,8 @@
 //! Peculiarities of GTK 4: the page that a stack or notebook shows.
 //!
-//! All pages report that they are visible, and their content keeps the positions from when it was
-//! last shown. However, `GetAccessibleAtPoint` (`gtk_widget_pick` in 4.8) returns what a press at a
-//! point would reach, which is always on the current page.
+//! All pages report that they are visible, and their content keeps the positions that it had when
+//! it was last shown. However, `GetAccessibleAtPoint` (`gtk_widget_pick` in 4.8) returns what a
+//! press at a point would reach, which is always on the current page.
 //!
 //! All pages of an `AdwViewStack` that have ever been shown report that they are visible at the
 //! same position, and the stack is a mere panel without a connection to its tabs. However, the tabs

@@ -142,8 +142,8 @@ fn folded_lists(picture: &ObjectTree) -> impl Iterator<Item = usize> + '_ {
     lists.filter(|&child| picture[child].role == n::LIST)
 }
 
-/// Returns the parts of windows that may be parked, and these windows. The rectangles of both are
-/// needed.
+/// Returns the parts of windows that may be parked, and the windows that have such parts. The
+/// rectangles of both are needed.
 fn parked_docks(picture: &ObjectTree) -> Vec<usize> {
     let mut out = Vec::new();
     for &window in &picture.root().children {

@@ -22,10 +22,10 @@ use stickpin_tree::{Handle, quote_whole};
 use stickpin_x11desk::Window;
 use tokio::time::{Instant, sleep};
 
-/// Timeout for the process to register on the accessibility bus with its window.
+/// Timeout for the chooser's process to register on the accessibility bus with its window.
 const REACH_TIMEOUT: Duration = Duration::from_secs(4);
 
-/// The interval at which to check whether the process has registered.
+/// The interval at which to check whether the chooser's process has registered.
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Returns the windows of other processes that belong to a window of the app, or that are modal and

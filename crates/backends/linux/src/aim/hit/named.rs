@@ -69,7 +69,7 @@ pub(super) async fn header_at(spot: HitPoint<'_>, table: usize) -> Result<Option
 }
 
 /// Determines whether an unread object that would receive an input is a part of the target. Looks
-/// at its ancestors up to the first one that was read.
+/// at the object's ancestors up to the first one that was read.
 pub(super) async fn unread_hit(view: AppView<'_>, target: usize, path: &str) -> Result<HitResult> {
     let AppView { app, last } = view;
     let own = &last[target];
@@ -90,8 +90,8 @@ pub(super) async fn unread_hit(view: AppView<'_>, target: usize, path: &str) -> 
     Ok(HitResult::Covered { by: None, what: overlaps::words(&there, 1) })
 }
 
-/// Returns the first of an object's ancestors that was read and shown, or is the target, preceded
-/// by the path of its child on the way there; `None` if there is no such ancestor.
+/// Returns an object's nearest ancestor that was read and shown, or that is the target; `None` if
+/// there is no such ancestor. The path is that of the ancestor's child that leads to the object.
 async fn up_to_read(view: AppView<'_>, path: &str, target: usize) -> Result<Option<(String, usize)>> {
     let AppView { app, last } = view;
     let mut here = path.to_owned();

@@ -13,7 +13,7 @@ pub(super) fn firsts(found: &[(CellPosition, usize)]) -> impl Iterator<Item = (i
 }
 
 impl Table<'_> {
-    /// Sets the levels of the rows of a tree.
+    /// Sets the levels of a tree's rows.
     pub(super) async fn read_levels(&mut self, found: &[(CellPosition, usize)]) -> BusResult<()> {
         let deep = match self.link.toolkit.profile().rows_name_their_parent {
             true => self.levels_by_parents(found).await?,

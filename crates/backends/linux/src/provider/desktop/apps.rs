@@ -92,7 +92,7 @@ pub(crate) struct DesktopApp {
 pub(super) type Apps = Members<DesktopApp>;
 
 /// A pending request to an app that hangs. No other requests are sent to the app meanwhile, so that
-/// no command waits for it. Dropping the probe ends it.
+/// no command waits for it. Dropping the probe cancels the request.
 type ResponseProbe = AbortOnDropHandle<()>;
 
 fn probe(bus: &AccessibilityBus, app: &str) -> ResponseProbe {
