@@ -62,8 +62,8 @@ impl SimDevice {
         }
     }
 
-    /// Delivers an action. Except for keys and scrolling, the guards of its targets are checked
-    /// before each of its events.
+    /// Delivers an action. The guards of its targets are checked before each of its events, except
+    /// for keys and scrolling.
     pub(crate) fn deliver(
         &self,
         sim: &mut Sim,

@@ -23,7 +23,7 @@ pub(crate) struct ContentChanged;
 /// The content of a node that a client may have read and relied on.
 #[derive(Debug, Clone, PartialEq)]
 struct GuardedContent {
-    /// Identifies the node, because its number may be reused for another one.
+    /// Identifies the node even if the node's `id` is reused for another one.
     serial: u64,
     role: Role,
     name: String,
@@ -235,7 +235,7 @@ impl InputGuards {
         self.delivered = true;
     }
 
-    /// Records that the app has received a key. Effects of its handlers do not count as changes.
+    /// Records that the app has received a key. Effects of the key do not count as changes.
     pub(crate) fn note_key_delivered(&mut self, sim: &Sim) {
         self.delivered = true;
         self.set_focus(sim.tab().focus);

@@ -128,9 +128,9 @@ functions! {
     Fail = "fail" "expr expr expr",
     Download = "download" "expr",
     After = "after" "expr job",
-    /// Repeats until it is cancelled or the document ends.
+    /// Runs a statement repeatedly, until the timer is cancelled or the document ends.
     Every = "every" "expr job",
-    /// Runs once. The app does not count as idle until then.
+    /// Runs a statement once, after a delay. The app does not count as idle until then.
     Load = "load" "expr job",
     /// Cancels the timers of an action.
     Cancel = "cancel" "expr",

@@ -32,8 +32,8 @@ pub(crate) struct Sim {
     pub(crate) input_log: InputLog,
     pub(crate) ids: IdentityAllocator,
     pub(crate) viewport: (u32, u32),
-    /// The number of renderings whose content differed from that of the previous one, and of
-    /// changes of the front tab.
+    /// The number of renderings whose content differed from that of the previous one, plus the
+    /// number of changes of the front tab.
     pub(crate) revision: u64,
     /// The reason why the app has ended.
     pub(crate) end_reason: Option<String>,

@@ -40,7 +40,7 @@ pub(crate) enum ViewLine {
 /// A loop.
 #[derive(Debug)]
 pub(crate) struct Loop {
-    /// The line number of the wrapper of a virtual list.
+    /// The line number of a virtual list's wrapper.
     pub(crate) tpl: u32,
     pub(crate) var: Arc<str>,
     pub(crate) list: Arc<str>,
