@@ -18,7 +18,7 @@ pub(crate) struct BrowserState {
     pub(crate) last_tab: u64,
     /// The directories whose files pages may show; `None` when the session is not confined.
     pub(crate) file_roots: Option<Vec<PathBuf>>,
-    /// The size of the viewport of every tab, in CSS pixels; `None` if the browser decides.
+    /// The viewport size of every tab, in CSS pixels; `None` if the browser decides.
     pub(crate) viewport: Option<(u32, u32)>,
     /// The tab last brought to the front, and the number of the newest tab at that time: any tab
     /// that opened later is in front of that tab.

@@ -1,8 +1,8 @@
 //! Starts and ends a browser.
 //!
 //! The browser is driven over two pipes (`--remote-debugging-pipe`). There is no port to which
-//! others on the machine could connect. The browser exits when our process does, because its pipes
-//! close.
+//! others on the machine could connect. The browser exits when our process does, because the pipes
+//! then close.
 
 use crate::find::check_version;
 use command_fds::{CommandFdExt, FdMapping};
@@ -22,8 +22,8 @@ use tokio::time::timeout;
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// Timeout for a browser to exit when asked, after which it is killed.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
-/// The maximum length in bytes of the path of a temporary directory in which the browser can still
-/// create its socket (socket paths are limited to 104 bytes).
+/// The maximum length, in bytes, of a temporary directory's path that still leaves room for the
+/// browser's socket (socket paths are limited to 104 bytes).
 const MAX_TMPDIR: usize = 55;
 
 /// Flags that keep the browser from acting on its own: no network traffic, no dialogs, no

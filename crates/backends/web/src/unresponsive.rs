@@ -20,7 +20,7 @@ const BUSY_TIMEOUT: Duration = Duration::from_secs(2);
 /// Timeout for a page to answer after its script was terminated or its dialog was answered.
 const INTERRUPT_TIMEOUT: Duration = Duration::from_millis(500);
 
-/// How long to wait for a page that answers again to hang once more.
+/// The delay before a page that answers again is probed once more, because it may hang again.
 const REHANG_TIME: Duration = Duration::from_millis(50);
 
 /// The maximum number of times that a page is probed again after its scripts were terminated or its
