@@ -60,7 +60,7 @@ impl Interfaces {
     pub(crate) const AROUND_TEXT: Self =
         Self::ACTION.union(Self::COMPONENT).union(Self::EDITABLE).union(Self::TEXT).union(Self::HYPERTEXT);
 
-    /// Converts full interface names.
+    /// Converts full interface names, such as `org.a11y.atspi.Action`, to flags.
     pub(crate) fn of(names: &[String]) -> Self {
         names.iter().map(|name| Self::named(name.rsplit('.').next().unwrap_or(name))).collect()
     }

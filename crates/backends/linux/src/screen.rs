@@ -91,8 +91,8 @@ impl Screen {
     /// Returns the display, for tasks that the accessibility bus cannot perform.
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED` naming what is missing, or `DEVICE_NOT_FOUND` when the display cannot
-    /// be used.
+    /// Returns `UNSUPPORTED`, with the reason, when the screen has neither pointer nor keyboard, or
+    /// `DEVICE_NOT_FOUND` when the display cannot be used.
     pub(crate) async fn x11(&self, to: &str) -> Result<X11> {
         let Some(address) = &self.address else { return Err(self.none(to)) };
         let connect = || X11::connect(address.clone(), Instant::now() + JOB_TIMEOUT);

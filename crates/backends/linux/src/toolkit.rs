@@ -86,14 +86,14 @@ pub(crate) trait ToolkitReader: Sync {
         false
     }
 
-    /// Returns the position of an object on a stack page, which may be switched without emitting a
+    /// Returns the position of an object on a page of a stack, which the app may switch without a
     /// signal. `above` contains the parent of each object.
     fn page_point(&self, _picture: &ObjectTree, _above: &[usize], _at: usize) -> Option<PagePoint> {
         None
     }
 }
 
-/// Most toolkits.
+/// The reader for most toolkits.
 struct Common;
 
 impl ToolkitReader for Common {}

@@ -164,7 +164,7 @@ impl SimDevice {
     }
 }
 
-/// Reports that an input reaches another element, or nothing.
+/// Returns the delivery of an input that reaches another element, or nothing.
 fn elsewhere_delivery(sim: &Sim, hit: Option<usize>, stopped: bool) -> Delivery {
     let what = hit.map_or_else(|| "nothing".into(), |hit| capture::describe(sim.dom(), hit));
     Delivery::Elsewhere { what, stopped }

@@ -26,7 +26,7 @@ use stickpin_tree::{Handle, Rect, SurfaceId, Tree};
 /// The maximum time that a call waits for a pending document.
 const COMMIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// A running app.
+/// The device of a running app.
 #[derive(Debug)]
 pub(crate) struct SimDevice {
     pub(crate) info: DeviceInfo,

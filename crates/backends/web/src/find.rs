@@ -29,7 +29,7 @@ const INSTALL_PATHS: &[&str] = &[
 /// Finds the browser to start.
 ///
 /// # Errors
-/// Returns `TOOL_MISSING` when no browser is found (with the install command) or when the
+/// Returns `TOOL_MISSING` when no browser is found, with the install command, or when the
 /// configured program is unusable.
 pub(crate) fn find_chromium(configured: Option<&Path>, path: Option<&OsStr>) -> Result<PathBuf> {
     if let Some(program) = configured {

@@ -275,7 +275,7 @@ async fn title(web: &DrivenBrowser) -> Result<String> {
 enum NonPageResult {
     /// A download with this file name.
     File(String),
-    /// A response that showed no page, by status code.
+    /// A response that showed no page, with this status code.
     Nothing(u16),
 }
 

@@ -28,7 +28,7 @@ use tokio::time::Instant;
 /// Timeout for a chooser to open, to show its field, and to close.
 const CHOOSER: Duration = Duration::from_secs(5);
 
-/// How long the app must be silent to end the wait for a change, such as a chooser that opens.
+/// The silence after which the wait for a change, such as a newly opened chooser, ends.
 const SILENT: Duration = Duration::from_millis(600);
 
 /// Timeout for a window to appear on the screen.

@@ -46,7 +46,7 @@ impl Unresolved {
 
 pub(crate) type Resolved<T> = Result<T, Unresolved>;
 
-/// A point of the screen, and the offset from the toolkit's coordinates to the screen.
+/// A point of the screen, and the offset from the toolkit's coordinates to screen coordinates.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct HitPoint<'d> {
     pub(crate) view: AppView<'d>,
@@ -66,7 +66,7 @@ impl HitPoint<'_> {
 pub(crate) struct IntendedTarget<'d> {
     pub(crate) at: usize,
     pub(crate) window: &'d Window,
-    /// The offset from the toolkit's coordinates to the screen.
+    /// The offset from the toolkit's coordinates to screen coordinates.
     pub(crate) offset: Point,
     /// Whether the window is known to be the topmost one at the point.
     pub(crate) on_top: bool,

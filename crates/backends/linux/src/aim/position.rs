@@ -48,16 +48,16 @@ fn position_paths(picture: &ObjectTree, at: usize) -> Vec<String> {
     all.map(|i| picture[i].path.clone()).collect()
 }
 
-/// Returns the bounding boxes of elements on the screen.
+/// Returns the bounding boxes of elements in screen coordinates.
 pub(crate) async fn boxes(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
     let relative = view.app.profile().places_are_in_the_window;
     let sight = if relative { WindowStack::of(view.app).await? } else { None };
     Ok(boxes_with_frames(view, handles, sight.as_ref()).await?.0)
 }
 
-/// Returns the bounding boxes of elements on the screen. If `sight` is given, also queries the
-/// rectangles of their windows in the same round trip, and returns them by the index of the window,
-/// in the toolkit's coordinates.
+/// Returns the bounding boxes of elements in screen coordinates. If `sight` is given, also queries
+/// the rectangles of their windows in the same round trip, and returns these by the index of the
+/// window, in the toolkit's coordinates.
 async fn boxes_with_frames(
     view: AppView<'_>,
     handles: &[Handle],
@@ -83,13 +83,13 @@ async fn boxes_with_frames(
     Ok((rects, frames))
 }
 
-/// Returns the bounding box of one element on the screen.
+/// Returns the bounding box of one element in screen coordinates.
 pub(crate) async fn box_of(view: AppView<'_>, handle: Handle) -> Result<Option<Rect>> {
     Ok(boxes(view, &[handle]).await?.pop().flatten())
 }
 
-/// Returns the bounding boxes of elements on the screen; `None` also for an element whose center
-/// another window covers.
+/// Returns the bounding boxes of elements in screen coordinates; `None` also for an element whose
+/// center another window covers.
 pub(crate) async fn boxes_on_top(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
     let Some(sight) = WindowStack::of(view.app).await? else { return boxes(view, handles).await };
     let (mut rects, frames) = boxes_with_frames(view, handles, Some(&sight)).await?;
@@ -114,8 +114,8 @@ pub(crate) async fn boxes_on_top(view: AppView<'_>, handles: &[Handle]) -> Resul
     Ok(rects)
 }
 
-/// Returns the offset from the toolkit's coordinates to the screen; zero if the window is unknown.
-/// `frame` is the window's rectangle according to the toolkit.
+/// Returns the offset from the toolkit's coordinates to screen coordinates; zero if the window is
+/// unknown. `frame` is the window's rectangle according to the toolkit.
 async fn offset(view: AppView<'_>, at: usize, frame: Option<Rect>, sight: &WindowStack) -> Result<Point> {
     let popup = window::popup(view, at, &sight.windows).await?;
     let shown = popup.or_else(|| {

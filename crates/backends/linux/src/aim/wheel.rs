@@ -114,7 +114,7 @@ fn free_points(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec
 }
 
 /// Returns the objects inside an object that consume the wheel themselves; if `inner` is set, also
-/// containers.
+/// the scroll containers inside the object.
 fn takers(picture: &ObjectTree, at: usize, inner: bool) -> Vec<usize> {
     let takes = |&other: &usize| {
         let object = &picture[other];

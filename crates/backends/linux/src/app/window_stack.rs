@@ -50,7 +50,7 @@ pub(crate) struct ElementPosition {
     pub(crate) rect: Rect,
     /// The part that the element's scroll containers show.
     pub(crate) seen: Option<Rect>,
-    /// The offset from the toolkit's coordinates to the screen.
+    /// The offset from the toolkit's coordinates to screen coordinates.
     pub(crate) offset: Point,
     /// The rectangle of the element's window in the toolkit's coordinates.
     pub(crate) frame: Option<Rect>,

@@ -1,7 +1,7 @@
 //! Peculiarities of Firefox: covered windows, row headers, and fewer queries for plain text.
 //!
 //! # Queries
-//! Each answer takes about 15 µs, and a page has a thousand objects, most of which only contain
+//! Each answer takes about 15 µs, and a page has a thousand objects, most of which contain only
 //! text: cells, rows, headings, paragraphs. Each object is queried for its role and states first,
 //! and then only for properties in which it may differ (ADR 33).
 //!
@@ -97,7 +97,7 @@ impl ToolkitReader for Gecko {
     }
 }
 
-/// Returns whether an object of Firefox only contains text and other objects.
+/// Returns whether an object of Firefox contains only text and other objects.
 fn is_plain(object: &Object) -> bool {
     let holds_text = roles::is(object.role, Facts::CELL)
         || names_by_markup(object.role)

@@ -104,7 +104,7 @@ async fn at_points(
     Ok(there)
 }
 
-/// Returns the paths of existing objects in answers.
+/// Returns the paths of the existing objects that answers name.
 fn paths(named: Vec<Option<Reference>>) -> Vec<String> {
     named.into_iter().flatten().map(|(_, path)| path).filter(|path| !path.ends_with("/null")).collect()
 }

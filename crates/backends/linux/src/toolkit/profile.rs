@@ -1,7 +1,8 @@
 //! Toolkits, how they are recognized, and facts about them. The name of each fact states its
 //! meaning for reading or driving an app.
 
-/// The prefix of AccessKit's object paths: `/org/a11y/atspi/accessible/ADAPTER/NODE`, both numbers.
+/// The prefix of AccessKit's object paths: `/org/a11y/atspi/accessible/ADAPTER/NODE`, in which
+/// `ADAPTER` and `NODE` are numbers.
 const ACCESSIBLE: &str = "/org/a11y/atspi/accessible/";
 
 /// The toolkit of an app. Toolkits that need not be distinguished share a variant.
@@ -223,7 +224,7 @@ pub(crate) enum Chooser {
     Role,
     /// By the class of a descendant.
     Class(&'static str),
-    /// A dialog with a combo box that shows the current folder, and a field.
+    /// By a combo box that shows the current folder, and a field, in a dialog.
     Folder,
 }
 

@@ -87,7 +87,7 @@ impl ToolkitReader for Qt {
 /// Objects that report the focus.
 #[derive(Default)]
 struct FocusClaims {
-    /// Widgets.
+    /// The widgets that report the focus.
     widgets: Vec<usize>,
     /// The innermost of these widgets.
     holders: Vec<usize>,

@@ -20,7 +20,7 @@ const CHARACTERS: usize = 2_000;
 /// The objects that are queried again.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct RecheckedObjects {
-    /// The first is the element.
+    /// The indices of the objects. The first one is the element.
     pub(super) objects: Vec<usize>,
     /// The objects whose children are compared as well.
     pub(super) above: HashSet<usize>,

@@ -27,7 +27,7 @@ pub(crate) struct App {
     pub(crate) screens: Vec<Screen>,
 }
 
-/// The content for an address.
+/// The content that an app shows at an address.
 #[derive(Debug)]
 pub(crate) struct Screen {
     pub(crate) name: String,

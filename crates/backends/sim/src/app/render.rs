@@ -31,9 +31,9 @@ pub(super) struct Renderer<'a> {
     nodes: Vec<Node>,
     /// The open ancestors.
     open: Vec<usize>,
-    /// The key parts of the loops since the parent.
+    /// The key parts of the loops that were entered since the parent.
     part: String,
-    /// The selected values of the enclosing lists, which options are compared with.
+    /// The selected values of the enclosing lists, with which options are compared.
     pub(super) selected_values: Vec<Value>,
     /// The mark and height of the enclosing scroller.
     scroller: Option<(String, i64)>,

@@ -37,7 +37,7 @@ pub(crate) struct Sim {
     pub(crate) revision: u64,
     /// The reason why the app has ended.
     pub(crate) end_reason: Option<String>,
-    /// How often a document of each screen was requested.
+    /// How often each screen's document was requested.
     pub(crate) loads: HashMap<String, u64>,
     /// The element under the pointer.
     pub(crate) hover: Option<u64>,
@@ -49,7 +49,7 @@ pub(crate) struct Sim {
     pub(crate) ended: Vec<EndedTab>,
     /// Whether pages are left without asking their guards.
     pub(crate) discards: bool,
-    /// The last seen texts of live regions.
+    /// The texts that were last seen in live regions.
     live_region_texts: HashMap<u64, String>,
 }
 

@@ -44,8 +44,8 @@ impl Sim {
         (0..self.timers.len()).min_by_key(order)
     }
 
-    /// Returns when the next timer is due. `None` without timers, while a dialog is open, or after
-    /// the app has ended.
+    /// Returns when the next timer is due; `None` if there are no timers, a dialog is open, or the
+    /// app has ended.
     pub(crate) fn next_due(&self) -> Option<u64> {
         if self.dialog.is_some() || self.end_reason.is_some() {
             return None;

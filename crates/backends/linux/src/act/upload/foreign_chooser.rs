@@ -238,7 +238,7 @@ fn drive_hint(window: &Window, among: bool, own: bool, app: &str) -> String {
 }
 
 /// Selects the visible windows of other processes that belong to a window of the app, or that are
-/// modal and have no parent. Returns none if no window is known to be the app's own.
+/// modal and have no parent. Returns an empty list if no window is known to be the app's own.
 fn windows_beside(windows: Vec<Window>, own: Option<u32>) -> Vec<Window> {
     let ours: Vec<u32> =
         windows.iter().filter(|w| own.is_some() && w.pid == own).map(|window| window.id).collect();
