@@ -84,8 +84,8 @@ pub(crate) const APPS: &str = "apps";
 /// The argument of `complete` for the names of sessions.
 pub(crate) const SESSIONS: &str = "sessions";
 
-/// The script that completes sessions after `--session` and apps after `open`, before the generated
-/// values.
+/// The script that completes sessions after `--session` and apps after `open`, and leaves all other
+/// words to the generated completions.
 const BASH: &str = include_str!("../completions/values.bash");
 
 const ZSH_APPS: &str = "{compadd -- ${(f)\"$(stickpin complete apps 2>/dev/null)\"}; _files}";

@@ -29,9 +29,9 @@ pub struct Env {
     pub mcp_profile: Option<String>,
     /// `STICKPIN_MCP_TOKEN`: the token that clients of `mcp --http` must send.
     pub mcp_token: Option<String>,
-    /// `STICKPIN_VAR_KEY`, otherwise `AD_VAR_KEY`, by KEY: variables of scripts.
+    /// Variables of scripts, by KEY: the values of `STICKPIN_VAR_KEY`, otherwise of `AD_VAR_KEY`.
     pub variables: BTreeMap<String, String>,
-    /// `STICKPIN_SECRET_NAME` by NAME: values for `fill --secret` that no answer shows.
+    /// Values for `fill --secret`, by NAME: those of `STICKPIN_SECRET_NAME`. No answer shows them.
     pub secrets: BTreeMap<String, Secret>,
     /// Variables that reveal the agent behind the caller, by name.
     pub evidence: BTreeMap<String, String>,

@@ -127,7 +127,7 @@ impl Cursor {
     }
 }
 
-/// Prints the entries from a reader until there are no more, or until a signal. Stores in `cursor`
+/// Prints the entries from a reader until there are no more or a signal arrives. Stores in `cursor`
 /// the entry after which to continue. If a signal arrives before the first answer, waits up to
 /// [`FIRST_ANSWER`] for that answer, unless the caller gave the position or a second signal
 /// arrives.

@@ -30,7 +30,7 @@ pub struct Mcp {
     pub structured: bool,
     /// The maximum length of a response's text, in characters.
     pub max_chars: Option<u64>,
-    /// The client whose configuration is printed instead of serving.
+    /// The client for which to print a configuration instead of serving.
     pub print_config: Option<String>,
     /// The value of `--session`.
     pub session: Option<String>,
