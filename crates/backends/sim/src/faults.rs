@@ -33,7 +33,8 @@ impl Patches {
         Self { fault, done: Vec::new() }
     }
 
-    /// Takes the pending fault if it is this one, so that it occurs only once.
+    /// Takes the pending fault if it is this one, so that it occurs only once. Returns whether it
+    /// was.
     pub(crate) fn take(&mut self, fault: Fault) -> bool {
         self.fault.take_if(|pending| *pending == fault).is_some()
     }

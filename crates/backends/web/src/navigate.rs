@@ -129,7 +129,8 @@ pub(crate) async fn discard(web: &DrivenBrowser) -> Result<std::convert::Infalli
     }
 }
 
-/// Navigates until another document is committed or a dialog opens that `leave` does not answer.
+/// Navigates until another document is committed. Returns false when there is nowhere to go, and an
+/// error when a dialog opens that `leave` does not answer.
 async fn start_navigation(
     web: &DrivenBrowser,
     to: &Navigation,
@@ -190,7 +191,7 @@ async fn send_unless_prompted<M: Method>(web: &DrivenBrowser, leave: LeavePolicy
     Ok(())
 }
 
-/// Navigates to a URL.
+/// Navigates to a URL. Returns true, because a URL that cannot be opened is an error.
 async fn visit(web: &DrivenBrowser, what: &str, deadline: Instant) -> Result<bool> {
     let url = file_gate::parse_allowed(what, web.state.file_roots().as_deref())?;
     let before = Instant::now();

@@ -318,7 +318,7 @@ pub(crate) async fn fill_by_keys(act: &mut Act<'_>, target: Handle, text: &str) 
 #[async_trait]
 impl Popups for LinuxDevice {
     /// Closes the app's menu or list that grabs the pointer. While it is open, keys reach nothing
-    /// else.
+    /// else. Returns whether such a popup was open and has been closed.
     async fn close_popup(&mut self, _opener: Handle, _older: &[Handle]) -> Result<bool> {
         lifecycle::alive(&self.app).await?;
         if is_folded(&self.app).await? {

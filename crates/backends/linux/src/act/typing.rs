@@ -150,7 +150,7 @@ async fn typed_field(view: AppView<'_>, target: Option<Handle>, since: usize) ->
     Ok(has_it.then_some(Field { path, words, before, since }))
 }
 
-/// Returns whether a field has the focus, and its number of characters.
+/// Returns whether a field has the focus, and its number of characters, if known.
 async fn field_now(app: &App, path: &str) -> Result<(bool, Option<usize>)> {
     let count = ask::count(app, path, TEXT, "CharacterCount");
     let (states, count) = tokio::join!(ask::states_now(app, path), count);
@@ -200,8 +200,8 @@ async fn check(device: &mut LinuxDevice, place: &mut TypingTarget, progress: Typ
     Err(strayed_error(&from, &to, progress, inside.map(|inside| (since + inside, since))))
 }
 
-/// Returns the window that receives the keys instead of the intended one. If a field has fewer
-/// characters than were sent, waits for a window that may be opening.
+/// Returns the window that receives the keys instead of the intended one; `None` if no other window
+/// does. If a field has fewer characters than were sent, waits for a window that may be opening.
 async fn waits_for_all(
     app: &App,
     place: &mut TypingTarget,

@@ -52,8 +52,8 @@ const ONE_BY_ONE: &str = "the file chooser's path field accepts one file: run `s
 
 #[async_trait]
 impl Files for LinuxDevice {
-    /// Returns the file chooser that a handle stands for: the handle must be that of the chooser's
-    /// window or of a field in that window.
+    /// Returns the file chooser that a handle stands for; `None` unless the handle is that of a
+    /// chooser's window or of a field in that window.
     async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
         if is_foreign(handle) {
             let foreign = self.foreign.as_ref().filter(|foreign| foreign.handle == handle);
@@ -209,7 +209,8 @@ async fn escape(device: &mut LinuxDevice, chooser: &Chooser) -> Result<bool> {
     Ok(false)
 }
 
-/// Returns the path field of a chooser. GTK shows this field only on request (Control+L).
+/// Returns the path field of a chooser; `None` if it does not appear. GTK shows this field only on
+/// request (Control+L).
 async fn shown_field(act: &mut Act<'_>, chooser: &Chooser) -> Result<Option<Object>> {
     if let Some(field) = field_of(&act.device.last, &chooser.top) {
         return Ok(Some(field));

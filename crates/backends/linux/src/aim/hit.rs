@@ -114,8 +114,9 @@ pub(crate) async fn hit_test(
     within(HitPoint { view, point, offset }, at, asked, over).await
 }
 
-/// Returns the path of the object that an input at a point of the screen reaches: finds the window
-/// at the point, then the innermost object in it. The object need not be in the last capture.
+/// Returns the path of the object that an input at a point of the screen reaches; `None` if the app
+/// has none there. Finds the window at the point, then the innermost object in it. The object need
+/// not be in the last capture.
 pub(crate) async fn object_at(
     view: AppView<'_>,
     sight: &WindowStack,

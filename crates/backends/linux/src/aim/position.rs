@@ -48,7 +48,8 @@ fn position_paths(picture: &ObjectTree, at: usize) -> Vec<String> {
     all.map(|i| picture[i].path.clone()).collect()
 }
 
-/// Returns the bounding boxes of elements in screen coordinates.
+/// Returns the bounding boxes of elements in screen coordinates; `None` for those without a
+/// position.
 pub(crate) async fn boxes(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
     let relative = view.app.profile().places_are_in_the_window;
     let sight = if relative { WindowStack::of(view.app).await? } else { None };
@@ -83,13 +84,13 @@ async fn boxes_with_frames(
     Ok((rects, frames))
 }
 
-/// Returns the bounding box of one element in screen coordinates.
+/// Returns the bounding box of one element in screen coordinates; `None` if it has no position.
 pub(crate) async fn box_of(view: AppView<'_>, handle: Handle) -> Result<Option<Rect>> {
     Ok(boxes(view, &[handle]).await?.pop().flatten())
 }
 
-/// Returns the bounding boxes of elements in screen coordinates; `None` also for an element whose
-/// center another window covers.
+/// Returns the bounding boxes of elements in screen coordinates; `None` for those without a
+/// position, and for those whose center another window covers.
 pub(crate) async fn boxes_on_top(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
     let Some(sight) = WindowStack::of(view.app).await? else { return boxes(view, handles).await };
     let (mut rects, frames) = boxes_with_frames(view, handles, Some(&sight)).await?;
@@ -138,7 +139,8 @@ pub(crate) async fn visible_part(view: AppView<'_>, handle: Handle) -> Result<Op
     if seen.is_some() { Ok(seen) } else { box_of(view, handle).await }
 }
 
-/// Returns the position of an element, and the part that its scroll containers show.
+/// Returns the position of an element, and the part that its scroll containers show; `None` if the
+/// element has no position.
 pub(crate) async fn locate_on_screen(
     view: AppView<'_>,
     at: usize,

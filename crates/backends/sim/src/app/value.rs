@@ -50,8 +50,8 @@ impl Value {
         }
     }
 
-    /// Compares values as the app language does: `1 == '1'` holds, because parameters of an address
-    /// are text.
+    /// Returns whether two values are equal in the app language: `1 == '1'` holds, because
+    /// parameters of an address are text.
     pub(crate) fn same(&self, other: &Self) -> bool {
         self == other || self.to_string() == other.to_string()
     }

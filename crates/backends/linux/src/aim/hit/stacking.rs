@@ -43,7 +43,7 @@ pub(super) async fn covers_point(spot: HitPoint<'_>, at: usize) -> Result<bool> 
     Ok(said.into_iter().flatten().all(|place| spot.is_in(place)))
 }
 
-/// Returns the path of the object that covers another one at a point.
+/// Returns the path of the object that covers another one at a point; `None` if nothing covers it.
 pub(super) async fn covering_object(spot: HitPoint<'_>, at: usize) -> Result<Option<String>> {
     let AppView { app, last } = spot.view;
     let later = later(spot.view, at).await?;
