@@ -3,7 +3,7 @@
 //! The X server decides which window receives an input, and the app decides which of its elements
 //! does. An element that is pressed through its own action needs no hit test by the app, because no
 //! other element can receive that action. However, anything that covers the element in the same
-//! window counts, because a person could not press the element either.
+//! window counts as an obstacle, because a person could not press the element either.
 
 pub(crate) mod hit;
 pub(crate) mod input_grab;

@@ -177,7 +177,7 @@ impl Guards {
         self.0.retain(|guard| guard.target != target);
     }
 
-    /// Arms a guard, and ends those of elements that are gone.
+    /// Adds a guard, and ends those of elements that are gone.
     pub(crate) fn add_guard(&mut self, sim: &Sim, guard: Guard) {
         self.0.retain(|g| sim.tabs.iter().any(|tab| g.target(&tab.dom).is_some()));
         self.0.push(guard);

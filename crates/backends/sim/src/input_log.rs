@@ -20,7 +20,7 @@ pub struct ReceivedInput {
     /// For typed text and multiple options, only the delivered part.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub detail: String,
-    /// The app's address at that time.
+    /// The app's address when it received the input.
     pub url: String,
     /// Whether a disabled element received the input, which then had no effect.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]

@@ -4,7 +4,7 @@ use std::path::PathBuf;
 use stickpin_device::{Error, paths};
 use stickpin_tree::IdentityGrade;
 
-/// The default number of renderings before the number of a removed node is reused: high enough that
+/// The default number of renderings before the id of a removed node is reused: high enough that
 /// earlier captures are usually forgotten by then.
 const DEFAULT_REUSE_AFTER: u64 = 16;
 
@@ -58,8 +58,8 @@ pub(crate) struct Options {
     /// The path, such as `/cart?q=lamp`; `None` for the app's own start page.
     pub(crate) path: Option<String>,
     pub(crate) grade: IdentityGrade,
-    /// On a `while-alive` device, the number of renderings after which the number of a removed node
-    /// is reused.
+    /// On a `while-alive` device, the number of renderings after which the id of a removed node is
+    /// reused.
     pub(crate) reuse_after: u64,
     pub(crate) clock: ClockKind,
     pub(crate) log: Option<PathBuf>,

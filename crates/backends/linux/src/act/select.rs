@@ -53,7 +53,7 @@ struct Choice {
     /// The last known index of the option.
     at: usize,
     /// Whether options have moved since that index was read, so that another option may have had
-    /// it.
+    /// the index.
     moved: bool,
 }
 
@@ -332,7 +332,7 @@ fn paths(app: &App, of: &str, answer: &Message) -> BusResult<Vec<String>> {
 
 /// Reads the options of a list, and determines which of them are chosen. The options are its
 /// children, or those of the list or menu that is the only child of a combo box. Returns `None` if
-/// they are unknown, or if some of them are in groups.
+/// the options are unknown, or if some of them are in groups.
 async fn list_of(view: AppView<'_>, object: Object) -> Result<Option<OptionList>> {
     let mut holder = object.path.clone();
     for _ in 0..3 {

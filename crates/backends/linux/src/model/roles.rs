@@ -95,7 +95,7 @@ pub(crate) fn is_wrapper(role: u32) -> bool {
     role == number::PANEL || ROWS.get(role as usize).is_none_or(|row| row.role == Role::Generic)
 }
 
-/// The properties of an object's ancestors on which its role depends.
+/// The properties of an object's ancestors on which the object's role depends.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ParentContext {
     /// The role number of the parent; for the cells of a row, that of the row's container.

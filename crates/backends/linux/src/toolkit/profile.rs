@@ -224,7 +224,7 @@ pub(crate) enum Chooser {
     Role,
     /// By the class of a descendant.
     Class(&'static str),
-    /// By a combo box that shows the current folder, and a field, in a dialog.
+    /// By two controls of a dialog: a combo box that shows the current folder, and a field.
     Folder,
 }
 

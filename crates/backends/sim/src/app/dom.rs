@@ -105,9 +105,9 @@ pub(crate) struct Dom {
 #[derive(Debug)]
 pub(crate) struct IdentityAllocator {
     next: u64,
-    /// The numbers of removed nodes in order of removal, each with the rendering that removed it.
+    /// The ids of removed nodes in order of removal, each with the rendering that removed the node.
     removed: VecDeque<(u64, u64)>,
-    /// The number of renderings after which the number of a removed node is reused; `None` if it is
+    /// The number of renderings after which the id of a removed node is reused; `None` if ids are
     /// never reused. Only renderings that add or remove nodes count.
     reuse_after: Option<u64>,
     renderings: u64,
