@@ -111,13 +111,24 @@ impl Screen {
             )
         } else if self.wayland {
             let tool = match to {
-                "take screenshots" => "grim",
-                CLIPBOARD => "wl-clipboard",
-                _ => "wtype and ydotool",
+                "take screenshots" | "take a screenshot of the app" => Some("grim"),
+                CLIPBOARD => Some("wl-clipboard"),
+                "send keys"
+                | "send input"
+                | "press with the pointer"
+                | "move the pointer"
+                | "drag"
+                | "scroll" => Some("wtype and ydotool"),
+                _ => None,
             };
-            format!(
-                "stickpin cannot {to} in a Wayland session: that would need {tool}, which stickpin does not support"
-            )
+            match tool {
+                Some(tool) => format!(
+                    "stickpin cannot {to} in a Wayland session: that would need {tool}, which stickpin does not support"
+                ),
+                None => format!(
+                    "stickpin cannot {to}: in a Wayland session, only the windows of X11 apps are known"
+                ),
+            }
         } else {
             format!("stickpin cannot {to}: there is no display")
         };
@@ -209,12 +220,12 @@ mod tests {
     #[tokio::test]
     async fn without_a_display_it_is_said_what_is_missing() {
         let none = Screen::shared(None, false);
-        let error = none.x11("type keys").await.unwrap_err();
+        let error = none.x11("send keys").await.unwrap_err();
         assert_eq!(error.code, ErrorCode::Unsupported);
         assert!(error.message.contains("no display") && error.hint.contains("--private"), "{error}");
         assert!(none.x11_if_any().await.unwrap().is_none());
         let wayland = Screen::shared(None, true);
-        for (to, tool) in [("type keys", "wtype"), ("take screenshots", "grim"), (CLIPBOARD, "wl-clipboard")]
+        for (to, tool) in [("send keys", "wtype"), ("take screenshots", "grim"), (CLIPBOARD, "wl-clipboard")]
         {
             let error = wayland.x11(to).await.unwrap_err();
             assert!(error.message.contains(tool), "{error}");
@@ -226,7 +237,7 @@ mod tests {
         assert!(Screen::shared(Some(":4095"), false).of_process(Some(7)).has_pointer());
         let nameless = Screen::shared(Some(":4095"), false).of_process(None);
         assert!(!nameless.has_pointer() && nameless.x11_if_any().await.unwrap().is_none());
-        let error = nameless.x11("type keys").await.unwrap_err();
+        let error = nameless.x11("send keys").await.unwrap_err();
         assert_eq!(error.code, ErrorCode::Unsupported);
         assert!(error.message.contains("the process of the app"), "{error}");
         assert!(error.hint.starts_with("use `press`, `fill` and `select`"), "{error}");
@@ -237,7 +248,7 @@ mod tests {
     #[tokio::test]
     async fn a_display_that_is_not_there_is_named() {
         let gone = Screen::shared(Some(":4095"), false);
-        let error = gone.x11("type keys").await.unwrap_err();
+        let error = gone.x11("send keys").await.unwrap_err();
         assert_eq!(error.code, ErrorCode::DeviceNotFound);
         assert!(error.message.contains(":4095"), "{error}");
     }

@@ -44,7 +44,7 @@ pub(crate) fn busy() -> Error {
 /// Returns a refusal if an open popup would receive the keys meant for `target`, or if a window of
 /// another process blocks the app; `TIMEOUT` if the app is still processing an earlier action.
 pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> Result<(X11, u32)> {
-    device.app.screen.x11("type keys").await?;
+    device.app.screen.x11("send keys").await?;
     takes_keys(&device.app).await?;
     // An action that is pending in GTK 4 must take effect before the keys arrive.
     let pending = app::pending(device);
@@ -59,7 +59,7 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
         None => closing_over(device).await.map(|()| None)?,
     };
     let window = if own.is_some() { own } else { window::active_window(&device.app).await? };
-    let Some((sight, window)) = window else { return Err(device.app.screen.unseen("type keys")) };
+    let Some((sight, window)) = window else { return Err(device.app.screen.unseen("send keys")) };
     // Another window may have been opened while the app was being asked.
     let sight = WindowStack::read(sight.x11).await?;
     input_grab::check_not_grabbed(&device.app, &sight, &window, "the keys meant for the app").await?;
@@ -245,7 +245,7 @@ pub(crate) async fn chord_in(
     modifiers: Modifiers,
     key: &str,
 ) -> Result<InputOutcome> {
-    let x11 = app.screen.x11("type keys").await?;
+    let x11 = app.screen.x11("send keys").await?;
     takes_keys(app).await?;
     let (id, words) = (window.id, window.describe());
     let windows = x11.run(windows::list_windows).await?;

@@ -386,7 +386,7 @@ pub(crate) async fn chooser_known(device: &mut LinuxDevice, top: &str) -> Result
 /// Returns `ELEMENT_NOT_FOUND` if the chooser is gone, or `UNSUPPORTED` if its window cannot be
 /// determined.
 pub(crate) async fn chooser_window(view: AppView<'_>, top: &str, before: Option<&[u32]>) -> Result<Chooser> {
-    let x11 = view.app.screen.x11("type keys").await?;
+    let x11 = view.app.screen.x11("send keys").await?;
     let title = title_of(view.last, top);
     let alike = windows_that(view.last, |_, window| window.shown && window.name == title).len();
     let window = ask::wait_for_value(SHOWN, || async {
