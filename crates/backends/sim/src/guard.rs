@@ -208,8 +208,8 @@ pub(crate) struct InputGuards {
     guards: Vec<Guard>,
     /// The point of the next event, and the element that must receive it there.
     next_point: Option<((f64, f64), u64)>,
-    /// The element that must contain the focus at the next key. `Some(None)` if nothing may have
-    /// the focus.
+    /// The element that must contain the focus at the next key: `Some(None)` if nothing may have
+    /// the focus, and `None` if the focus is not checked.
     focus: Option<Option<u64>>,
     delivered: bool,
 }

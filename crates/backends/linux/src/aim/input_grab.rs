@@ -41,10 +41,11 @@ pub(crate) fn grabbing_window(app: &App, windows: &[Window], window: &Window) ->
     windows.iter().find(|w| w.pid != window.pid && w.blocks(window, alone)).cloned()
 }
 
-/// Checks that no window of another process blocks input to a window of the app.
+/// Checks that no window of another process blocks input to a window of the app. `sent` names the
+/// input in the error.
 ///
 /// # Errors
-/// Returns `ELEMENT_COVERED`.
+/// Returns `ELEMENT_COVERED` if there is such a window, or the errors of the display.
 pub(crate) async fn check_not_grabbed(
     app: &App,
     sight: &WindowStack,

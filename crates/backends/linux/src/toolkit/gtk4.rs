@@ -143,9 +143,9 @@ fn stacks(picture: &ObjectTree) -> Vec<Stack> {
 /// pages answer as before.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct PagePoint {
-    /// The outermost parent of such pages.
+    /// The outermost stack that contains the object.
     stack: usize,
-    /// The innermost page.
+    /// The innermost page that contains the object.
     page: usize,
     /// The center of the object when the app was read.
     point: (i32, i32),

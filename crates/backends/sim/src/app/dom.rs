@@ -58,7 +58,7 @@ pub(crate) struct Node {
     pub(crate) states: States,
     pub(crate) attrs: Vec<(Attr, String)>,
     pub(crate) style: Style,
-    /// The view line that produced the node and contains its handlers. `None` for text leaves and
+    /// The view line that produced the node and contains its handlers; `None` for text leaves and
     /// generated nodes.
     pub(crate) element: Option<Arc<Element>>,
     pub(crate) env: Env,
