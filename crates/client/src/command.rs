@@ -26,9 +26,9 @@ pub trait ClientCommand: fmt::Debug + Send + Sync {
     /// Returns the name, arguments and help.
     fn definition(&self) -> &'static CommandDefinition;
 
-    /// Returns whether the command serves until it is cancelled, as `watch` does. A console runs it
-    /// alongside its prompt, and shows the command's first lasting line of progress as the
-    /// response.
+    /// Returns whether the command serves until it is cancelled, as `watch` does. A console runs
+    /// such a command alongside its prompt, and shows the command's first lasting line of progress
+    /// as the response.
     fn serves(&self) -> bool {
         false
     }
@@ -70,7 +70,7 @@ pub struct Installation {
     pub state_dir: PathBuf,
     /// Environment variables that locate other programs and their settings, by name.
     pub variables: BTreeMap<String, OsString>,
-    /// Secret variables, which are not passed to started programs.
+    /// The names of secret variables, which are not passed to started programs.
     pub private: Vec<OsString>,
 }
 

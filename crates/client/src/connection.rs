@@ -99,7 +99,7 @@ impl Connection {
                 state_dir.path().display()
             ),
         )
-        .hint(format!("see its log: {}", state_dir.log().display())))
+        .hint(format!("read the daemon's log: `{}`", state_dir.log().display())))
     }
 
     /// Connects to a running daemon of any version; returns `None` if no daemon is running, or if
@@ -215,7 +215,7 @@ impl Connection {
     /// Waits until the daemon has closed everything and exited.
     ///
     /// # Errors
-    /// Returns `TIMEOUT` if it is still running after `timeout`.
+    /// Returns `TIMEOUT` if the daemon is still running after `timeout`.
     pub fn wait_for_end(mut self, timeout: Duration) -> Result<()> {
         self.stream.set_read_timeout(Some(timeout)).map_err(|e| unreadable(&e))?;
         let mut buf = [0; 256];
@@ -364,7 +364,7 @@ fn outcome_unknown(begun: Option<&Value>) -> Value {
 pub(crate) fn connection_lost(command: &str, begun: Option<&Value>) -> Error {
     let message = format!("the daemon exited before it answered `{command}`");
     Error::new(ErrorCode::DaemonUnreachable, message)
-        .hint("the effect of the command is unknown: open the session again, and take a snapshot before you repeat the command")
+        .hint("the effect of the command is unknown: open the app again, and take a snapshot before you repeat the command")
         .dispatched(Dispatched::Unknown)
         .details(outcome_unknown(begun))
 }
@@ -403,7 +403,7 @@ fn foreign_daemon(state_dir: &StateDir, welcome: &Welcome) -> Error {
         state_dir.path().display()
     );
     Error::new(ErrorCode::DaemonUnreachable, message).hint(format!(
-        "use another state directory with `--state-dir DIR`; if this one was moved, run `kill {}` to end its daemon",
+        "use another state directory with `--state-dir DIR` or, if the directory was moved, run `kill {}` to end the daemon",
         welcome.pid
     ))
 }

@@ -9,7 +9,7 @@ const WINDOW: Duration = Duration::from_secs(10);
 /// The pause before a request is repeated.
 pub(crate) const PAUSE: Duration = Duration::from_millis(100);
 
-/// Gives a request an id, unless it has one. Repetitions keep it.
+/// Gives a request an id, unless it has one. Repetitions keep the id.
 pub(crate) fn set_id(request: &mut Request) {
     request.request_id.get_or_insert_with(|| format!("{:032x}", rand::random::<u128>()));
 }

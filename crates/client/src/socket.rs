@@ -99,7 +99,7 @@ impl Drop for Link {
 enum CallError {
     /// The daemon did not begin the call, so it may be sent again.
     NotBegun(Error),
-    /// The connection ended before the answer, or a daemon was still starting or closing its
+    /// The connection ended before the answer, or a daemon was still starting, or was closing its
     /// sessions.
     Lost(Error),
     /// A retry does not help.

@@ -17,7 +17,7 @@ pub struct Start {
     pub program: PathBuf,
     /// The arguments; `--state-dir DIR` is appended.
     pub args: Vec<OsString>,
-    /// Environment variables that the daemon gets in addition to ours.
+    /// Environment variables that the daemon gets in addition to those of this process.
     pub env: &'static [(&'static str, &'static str)],
     /// Environment variables that the daemon does not get. Secrets are sent with the command that
     /// uses them.
@@ -70,7 +70,7 @@ impl Start {
 fn unreachable(state_dir: &StateDir, reason: &str) -> Error {
     let dir = state_dir.path().display();
     Error::new(ErrorCode::DaemonUnreachable, format!("cannot start the daemon for `{dir}`: {reason}"))
-        .hint(format!("see its log, if there is one: {}", state_dir.log().display()))
+        .hint(format!("read the daemon's log, if there is one: `{}`", state_dir.log().display()))
 }
 
 /// Reads the first line from a pipe, or times out. The reading thread ends no later than the pipe.

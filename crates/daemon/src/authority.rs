@@ -10,7 +10,7 @@ use stickpin_session::turn::{Anchor, Liveness, Now};
 use stickpin_wire::StateDir;
 
 /// Opens the sessions of a state directory, and counts the start of a host there. Only one process
-/// may have them open.
+/// may have the sessions open.
 ///
 /// # Errors
 /// Returns `STATE_DIR_NOT_LOCAL` on a network file system, `LOG_VERSION_UNSUPPORTED` for an unknown
@@ -34,7 +34,7 @@ pub(crate) fn coordinator_of(state_dir: &StateDir, epoch: u64, files: Arc<dyn Fi
     Coordinator::open_on(state_dir.path(), epoch, environment, files)
 }
 
-/// Returns the milliseconds of the clock that does not advance during suspend.
+/// Returns the time, in milliseconds, of the clock that does not advance during suspend.
 pub(crate) fn monotonic_ms() -> u64 {
     let time = clock_gettime(ClockId::Monotonic);
     let ms = time.tv_sec.saturating_mul(1_000).saturating_add(time.tv_nsec / 1_000_000);

@@ -1,5 +1,5 @@
-//! Tracks whether clients have received their responses. A turn that was granted in a response that
-//! was not received is reserved for its agent again.
+//! Tracks whether clients have received their responses. If a response that granted a turn was not
+//! received, the turn is reserved for the same agent again.
 
 use parking_lot::Mutex;
 use std::collections::HashMap;

@@ -1,9 +1,9 @@
 //! A socket in front of a host: state directory, idle exit, recovery after a crash.
 //!
-//! There is one daemon per state directory. A lock decides which process that is; other files only
-//! give hints. The daemon announces itself in one line on stdout. It serves until it is stopped or
-//! has had no sessions for a while, and closes its sessions before it exits. After a `kill -9` the
-//! next daemon cleans up.
+//! There is one daemon per state directory. A lock decides which process is the daemon; other files
+//! only give hints. The daemon announces itself in one line on stdout. It serves until it is stopped
+//! or has had no sessions for a while, and closes its sessions before it exits. After a `kill -9`,
+//! the next daemon cleans up.
 //!
 //! ```
 //! use std::sync::Arc;
@@ -75,7 +75,7 @@ pub struct Options {
     pub files: Arc<dyn Files>,
 }
 
-/// Serves until the daemon ends and returns its exit code. Announces on stdout whether the start
+/// Serves until the daemon ends, and returns the exit code. Announces on stdout whether the start
 /// succeeded.
 #[must_use]
 pub fn run(options: &Options) -> u8 {
@@ -148,7 +148,7 @@ fn busy(state_dir: &StateDir) -> Error {
         START_TIMEOUT.as_secs()
     );
     Error::new(ErrorCode::DaemonStarting, message).hint(format!(
-        "the other daemon is starting, or is closing its sessions: repeat the command in a moment; its log is {}",
+        "repeat the command in a moment, when the other daemon has started or has closed its sessions; the daemon's log is `{}`",
         state_dir.log().display()
     ))
 }

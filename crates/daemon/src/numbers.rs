@@ -17,7 +17,7 @@ use std::time::{Duration, SystemTime, UNIX_EPOCH};
 use stickpin_kernel::{ErrorCode, Result, io_error};
 use stickpin_session::{NumberError, NumberSource, block};
 
-/// The time after which an unused name starts at 1 again.
+/// The time after which the numbers of an unused name start at 1 again.
 const FORGET_AFTER: Duration = Duration::from_secs(24 * 60 * 60);
 
 /// A function that returns the wall time.
@@ -101,8 +101,8 @@ impl DiskNumbers {
         }
     }
 
-    /// Removes the files of names that would start at 1 again, and returns the count. Each run of a
-    /// suite uses its own session names, which are not used again.
+    /// Removes the files of names whose numbers would start at 1 again, and returns the count. Each
+    /// run of a suite uses its own session names, which are not used again.
     pub(crate) fn remove_forgotten(&self) -> usize {
         // Without a folder, no number was ever issued.
         let Ok(entries) = std::fs::read_dir(&self.dir) else { return 0 };
@@ -133,13 +133,13 @@ impl DiskNumbers {
 }
 
 impl Reserved {
-    /// Returns whether the name of this file starts at 1 again.
+    /// Returns whether the numbers of this file's name start at 1 again.
     fn is_forgotten(&self, now: u64) -> bool {
         !self.held && is_forgotten(self.at, now)
     }
 }
 
-/// Returns whether a name that was closed at `closed` starts at 1 again.
+/// Returns whether the numbers of a name that was closed at `closed` start at 1 again.
 fn is_forgotten(closed: u64, now: u64) -> bool {
     Duration::from_secs(now.saturating_sub(closed)) >= FORGET_AFTER
 }
@@ -149,7 +149,7 @@ fn read(path: &Path) -> Result<Option<Reserved>> {
         Ok(bytes) => Ok(Some(serde_json::from_slice(&bytes).map_err(|e| {
             // Starting at 1 could issue a number twice.
             io_error("read the ref numbers in", path, &e.into())
-                .hint(format!("remove {} if no old refs are still in use", path.display()))
+                .hint(format!("remove `{}` if old refs are no longer in use", path.display()))
         })?)),
         Err(e) if e.kind() == ErrorKind::NotFound => Ok(None),
         Err(e) => Err(io_error("read", path, &e)),

@@ -115,7 +115,7 @@ fn check_local(path: &Path) -> Result<()> {
         None => Ok(()),
         Some(name) => {
             let message = format!(
-                "the state directory {} is on {name}, where file locks are unreliable",
+                "the state directory `{}` is on {name}, where file locks are unreliable",
                 path.display()
             );
             Err(Error::new(ErrorCode::StateDirNotLocal, message)
