@@ -77,7 +77,10 @@ fn invalid_arguments_are_refused_before_sending() {
         ("open", "`open` needs WHAT"),
         ("open a b", "`open` does not expect another argument: \"b\""),
         ("open a --headd", "`open` has no option `--headd`"),
-        ("get title --timeout soon", "`--timeout`: \"soon\" is not a whole number"),
+        (
+            "get title --timeout soon",
+            "`--timeout`: \"soon\" is not a whole number from 0 to 18446744073709551615",
+        ),
         ("get title --detail some", "`--detail`: \"some\" is not one of digest, normal, full"),
         ("--nonsense", "unknown option `--nonsense` before the command"),
     ] {

@@ -29,8 +29,8 @@ fn build_grammar(name: &str, doc: &str, after: Option<String>, fields: &[Field])
     command.args(fields.iter().map(argument)).args(step_lines(fields)).args(options::args(has_own_option))
 }
 
-/// The clap id of the argument for steps as command lines, in addition to the option that accepts
-/// them as JSON. The hyphens keep it apart from field names.
+/// The clap id of the argument for steps written as command lines; another option accepts steps as
+/// JSON. The hyphens distinguish the id from field names.
 const STEP_LINES: &str = "--step-lines";
 
 fn step_lines(fields: &[Field]) -> Option<Arg> {

@@ -19,7 +19,7 @@ pub enum Mention<'h> {
     Option(&'h str),
 }
 
-/// A command that a hint names: its definition, its input, and the session that it names, if any.
+/// A command line in a hint: the definition, the input, and the value of `--session`, if given.
 pub type MentionedCommand = (&'static CommandDefinition, Map<String, Value>, Option<String>);
 
 /// Replaces each command line and each option in a hint with what `replace` returns for it, and

@@ -94,10 +94,10 @@ fn switch(id: &'static str, help: impl Into<StyledStr>) -> Arg {
     Arg::new(id).long(&id[2..]).help(help.into()).action(ArgAction::SetTrue)
 }
 
-/// The clap id of the option that follows a command.
+/// The clap id of the switch `--follow`.
 const FOLLOW: &str = "--follow";
 
-/// Returns the option that follows a command: a front end then repeats the command.
+/// Returns the switch `--follow`, which makes a front end repeat a command until interrupted.
 pub(crate) fn follow(how: Follow) -> Arg {
     let help = "Print entries as they arrive until you end the command (with `--json`, one object per line); the last line on stderr is `cursor_seq=N`";
     switch(FOLLOW, help).conflicts_with_all([how.wait, how.timeout])
@@ -134,9 +134,10 @@ pub fn read(matches: &ArgMatches) -> Result<Options> {
     let text = |long: &str| matches.try_get_one::<String>(&id(long)).ok().flatten().cloned();
     let number = |long: &str| -> Result<Option<u64>> {
         let Some(text) = text(long) else { return Ok(None) };
-        text.parse()
-            .map(Some)
-            .map_err(|_| Error::invalid_args(format!("`--{long}`: {text:?} is not a whole number")))
+        text.parse().map(Some).map_err(|_| {
+            let message = format!("`--{long}`: {text:?} is not a whole number from 0 to {}", u64::MAX);
+            Error::invalid_args(message)
+        })
     };
     let detail = match text("detail") {
         None => Detail::default(),
