@@ -23,7 +23,7 @@ pub struct WindowAtPoint {
 
 /// The platform below the members: it knows which members exist, and owns what they share.
 ///
-/// Its methods receive the members as an argument, because [`CompositeDevice`] owns both.
+/// Its methods receive the members as an argument, because [`CompositeDevice`] owns them.
 #[async_trait]
 pub trait Environment: Send + fmt::Debug {
     /// One device among several.

@@ -1,9 +1,9 @@
 //! Merging of trees: each member becomes a separate document below a node that names it. Pure.
 //!
 //! The identity of a member's element never depends on another member. Records, rows and similarity
-//! do not cross documents. Members are never renumbered, so an element is never matched in another
-//! member or in another run of the same one. Only the opener of a dialog may be in another member,
-//! which can cause an action to be refused, but never to be allowed.
+//! do not cross documents. Members are never renumbered, so an element is never matched with one of
+//! another member or of another run of the same member. Only the opener of a dialog may be in
+//! another member, which can cause an action to be refused, but never to be allowed.
 
 use crate::handles::{COMPOSITE_SCOPE, ROOT, to_composite};
 use std::sync::Arc;
@@ -23,7 +23,7 @@ pub(crate) struct MemberTree {
     pub(crate) tree: Option<Arc<Tree>>,
 }
 
-/// The active window and the keyboard, of which the composite device has only one each.
+/// The active window and the keyboard; the composite device has only one of each.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct InputFocus {
     /// The active window: the number of its member and the member's own handle.
@@ -45,7 +45,8 @@ pub(crate) struct MergedTree {
 
 impl MergedTree {
     /// Merges the members. `grade` is the identity grade of the handles, and `empty` is the text of
-    /// a tree without members. `hidden` contains handles that exist but are not shown.
+    /// a tree without members. `hidden` contains the handles of elements that exist but are not
+    /// shown.
     ///
     /// # Errors
     /// Returns an error if the merged tree would be too large.
@@ -96,8 +97,8 @@ impl MergedTree {
             && self.parts.iter().zip(parts).all(same)
     }
 
-    /// Returns the position of a member's node in the merged tree; `None` if `tree` is not the
-    /// capture that was merged.
+    /// Returns the position of a member's node in the merged tree; `None` unless `tree` is the
+    /// member's capture that was merged.
     pub(crate) fn node_in_merged(&self, number: u64, tree: &Arc<Tree>, node: NodeId) -> Option<NodeId> {
         let at = self.parts.iter().position(|part| part.number == number)?;
         let read = self.parts[at].tree.as_ref().is_some_and(|read| Arc::ptr_eq(read, tree));

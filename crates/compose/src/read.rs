@@ -55,8 +55,8 @@ impl<G: Environment> CompositeDevice<G> {
         }
     }
 
-    /// Returns the bounding boxes of elements. Elements of a member that has left or does not
-    /// respond have none; with `on_top`, neither do elements behind another window.
+    /// Returns the bounding boxes of elements; `None` for an element of a member that has left or
+    /// does not respond and, with `on_top`, for an element behind another window.
     pub(crate) async fn rects_of(&mut self, handles: &[Handle], on_top: bool) -> Result<Vec<Option<Rect>>> {
         let mut rects = vec![None; handles.len()];
         for number in self.parts.numbers() {
@@ -113,7 +113,7 @@ impl<G: Environment> CompositeDevice<G> {
     }
 
     /// Captures all members. `watch` contains handles of the composite device. Returns the
-    /// captures, and the handles of `watch` that exist but are not shown.
+    /// captures, and the handles of `watch` whose elements exist but are not shown.
     async fn readings(&mut self, watch: &[Handle]) -> Result<(Vec<MemberTree>, Vec<Handle>)> {
         let Self { ground, parts } = self;
         ground.refresh(parts).await?;

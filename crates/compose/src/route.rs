@@ -54,15 +54,16 @@ impl<G: Environment> CompositeDevice<G> {
     /// acted on last, otherwise to the member with the active window.
     ///
     /// # Errors
-    /// Returns `ELEMENT_OFFSCREEN` or `ELEMENT_NOT_FOUND` if there is none; otherwise the errors of
-    /// [`Environment::window_at`].
+    /// Returns `ELEMENT_OFFSCREEN` if there is no window at the point, `ELEMENT_NOT_FOUND` if no
+    /// app has the keyboard focus, and the errors of [`Environment::window_at`] and
+    /// [`Environment::active_member`].
     pub(crate) async fn receiving_member(&mut self, action: &Action) -> Result<u64> {
         match Route::for_action(action) {
             Route::Element(handle) => Ok(to_member(handle).0),
             Route::Point((x, y)) => {
                 let there = self.ground.window_at(&self.parts, (x, y), "press with the pointer").await?;
                 there.map(|there| there.part).ok_or_else(|| {
-                    let what = format!("no app window is at {x:.0},{y:.0}");
+                    let what = format!("there is no app window at {x:.0},{y:.0}");
                     Error::element_offscreen(what).hint("run `stickpin screenshot` to see what is there")
                 })
             }

@@ -25,7 +25,7 @@ pub struct Entry {
     pub target: Option<String>,
     /// The generation of the refs that the entry showed.
     pub generation: Option<u64>,
-    /// The numbers of these refs, as inclusive ranges.
+    /// The numbers of the refs that the entry showed, as inclusive ranges.
     pub pins: Vec<(u32, u32)>,
     /// The records of the session log that were shown before the prompt: messages, and whatever is
     /// addressed to the person.

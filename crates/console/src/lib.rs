@@ -1,6 +1,6 @@
 //! The interactive console: a person's interface to a session with agents.
 //!
-//! [`run`] shows one session on the full screen: the tree of its app, the log of calls as they
+//! [`run`] shows one session in full-screen mode: the tree of its app, the log of calls as they
 //! happen, and a prompt that accepts the commands of the command line. [`Mode::Plain`] shows the
 //! prompt line by line, for pipes and screen readers. A console is a client of the daemon like any
 //! other: it joins its session as an observer and acts through the same commands as an agent.
@@ -36,13 +36,13 @@ pub use setup::{Help, Setup};
 
 use stickpin_kernel::Result;
 
-/// The name of a session's conversation, unless another one is chosen.
+/// The default name of a session's conversation.
 pub const MAIN_CONTEXT: &str = "main";
 
 /// How the console is displayed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mode {
-    /// On the full screen of a terminal.
+    /// In full-screen mode on a terminal.
     Screen,
     /// Line by line.
     Plain,
@@ -53,8 +53,8 @@ pub enum Mode {
 /// otherwise 0.
 ///
 /// # Errors
-/// Returns `IO` when the terminal cannot be used, and the errors from finding or starting the
-/// daemon.
+/// Returns `IO` when the terminal cannot be used. Otherwise returns the errors of joining or
+/// leaving the session, of reading its conversation, and of finding or starting the daemon.
 pub async fn run(setup: Setup, mode: Mode, terminal: Terminal<'_>) -> Result<u8> {
     match mode {
         Mode::Plain => run::plain::run(setup, terminal).await,

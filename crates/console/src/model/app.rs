@@ -100,14 +100,14 @@ pub(crate) struct App {
     pub(crate) running: bool,
     /// The matching words, after Tab was pressed.
     pub(crate) completion: Completion,
-    /// A short message until the next key.
+    /// A short message, shown until the next key press.
     pub(crate) hint: Option<String>,
     /// The columns and rows of the screen.
     pub(crate) size: (u16, u16),
     client_commands: ClientCommands,
 }
 
-/// The minimum width at which tree and log are shown side by side.
+/// The minimum width at which the tree and the log are shown side by side.
 pub(crate) const WIDE: u16 = 60;
 
 impl App {

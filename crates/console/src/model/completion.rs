@@ -42,7 +42,7 @@ pub(crate) fn complete(
     Completion { start, candidates }
 }
 
-/// Returns the index at which the last word begins. An open quote is part of it.
+/// Returns the index at which the last word begins. An open quote is part of that word.
 fn word_start(line: &str) -> usize {
     let (mut start, mut quote) = (0, None);
     for (at, c) in line.char_indices() {

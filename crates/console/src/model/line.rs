@@ -212,7 +212,7 @@ pub fn help() -> String {
     }
     let _ = write!(
         text,
-        "\n`:clear` empties the context for later prompts; the conversation stays in the session log.\n\
+        "\n`:clear` empties the context for later prompts; a stored conversation stays in the session log.\n\
          `:help TOPIC` explains one of {}, or a command.\n{}",
         stickpin_cmdline::help::names(),
         PathArg::RULES

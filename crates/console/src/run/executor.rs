@@ -82,8 +82,8 @@ impl Executor {
         Ok(prompts.filter(|prompt| !prompt.contains(MASK)).collect())
     }
 
-    /// Notes records that the person was shown, for the next entry of the conversation. Only the
-    /// last ones are kept if there are many.
+    /// Stores which records the person was shown, for the next entry of the conversation. If there
+    /// are more than [`MAX_SHOWN`], only the last ones are kept.
     pub(crate) fn note_shown(&self, events: impl IntoIterator<Item = u64>) {
         let mut shown = self.shown.lock();
         shown.extend(events);

@@ -12,7 +12,7 @@ use stickpin_kernel::{CancellationToken, Error, ErrorCode, Result};
 use tokio::signal::unix::{SignalKind, signal};
 use tokio::sync::mpsc;
 
-/// The number of inputs that can wait for the screen before their readers must wait.
+/// The capacity of the queue of inputs to the screen. Readers wait while the queue is full.
 const INPUTS: usize = 64;
 
 /// Runs the console until the person leaves it.
