@@ -22,7 +22,7 @@ use stickpin_store::{Diagnostic, DiskFiles, Files, SessionLog, Start, Store, Ver
 use tokio::sync::{Notify, watch};
 
 /// The sessions of a state directory, each with its log, members and turn. Only one process may
-/// have a coordinator for a directory; clones share its state.
+/// have a coordinator for a directory. Clones of a coordinator share their state.
 #[derive(Debug, Clone)]
 pub struct Coordinator {
     store: Store,
@@ -35,7 +35,7 @@ pub struct Coordinator {
 
 impl Coordinator {
     /// Opens the sessions of a state directory without reading any of them. `epoch` is the number
-    /// of times that a host was started in it.
+    /// of times that a host has been started in the directory.
     ///
     /// # Errors
     /// Returns `IO` or `STORAGE_FULL` when the folders cannot be created.
@@ -262,8 +262,9 @@ impl Coordinator {
     }
 
     /// Revokes a lifetime whose app could not be started. Restores the session's previous state,
-    /// except for the numbers of the lifetime and of a turn that the opener was given; `before` is
-    /// its metadata in that state. A session that did not exist before is removed.
+    /// except for the number of the lifetime and the number of a turn that was granted to the
+    /// opener; `before` is the session's metadata in that state. A session that did not exist
+    /// before is removed.
     ///
     /// # Errors
     /// Returns errors from the log.

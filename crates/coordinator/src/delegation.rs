@@ -94,7 +94,7 @@ impl Loans<'_> {
 
     /// Checks that an agent may administer the device of `session`: close it, open it again, set
     /// its limits, or lend it. `address` is the address of the app, if it is open. A member of a
-    /// child acts for the child. Never refuses a person, nor a request about a child, which has no
+    /// child acts for the child. Never refuses a person or a request about a child, which has no
     /// device of its own.
     ///
     /// # Errors

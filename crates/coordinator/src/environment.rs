@@ -24,7 +24,7 @@ impl fmt::Debug for Environment {
 }
 
 impl Environment {
-    /// Returns a new fencing token of a grant.
+    /// Returns a new fencing token for a grant.
     pub(crate) fn lease_id(&self) -> stickpin_session::turn::LeaseId {
         stickpin_session::turn::LeaseId::new(format!("{:032x}", (self.random)()))
     }

@@ -131,7 +131,7 @@ pub(crate) fn of_turn(session: &str, turn: &TurnState, now: &Now, e: TurnError) 
         TurnError::OnSelf { .. } => (ErrorCode::InvalidArgs, "name another member".to_owned(), Value::Null),
         TurnError::Closed => (
             ErrorCode::SessionClosed,
-            format!("run `stickpin session restore {session}` to open it again"),
+            format!("run `stickpin session restore {session}` to reopen the session"),
             Value::Null,
         ),
     };

@@ -68,7 +68,7 @@ impl SessionEvidence {
 /// A summary of the host of a state directory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct HostSummary {
-    /// The number of times that a host was started in the state directory.
+    /// The number of times that a host has been started in the state directory.
     pub epoch: u64,
     /// The number of sessions whose turn is owned, according to their metadata.
     pub owned_turns: usize,

@@ -18,7 +18,7 @@ pub struct Event {
     pub session: String,
     /// The unique id of the session, which is the same in all its lifetimes.
     pub session_uid: String,
-    /// The `seq` of the record that the event is made from, and the cursor after the event.
+    /// The `seq` of the record from which the event is made; also the cursor after the event.
     pub seq: u64,
     /// A unique id, for readers that receive an event twice.
     pub event_id: String,

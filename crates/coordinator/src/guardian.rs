@@ -38,8 +38,8 @@ impl Coordinator {
         }
     }
 
-    /// Restarts the guardian if it panics, unless it already panicked within the last minute. In
-    /// that case, no more turns are granted.
+    /// Runs the guardian until `shutdown` is cancelled, and restarts it if it panics. After a
+    /// second panic within a minute, the guardian is not restarted, and no more turns are granted.
     pub async fn supervise(self, shutdown: CancellationToken) {
         let mut last: Option<tokio::time::Instant> = None;
         loop {

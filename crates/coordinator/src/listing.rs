@@ -73,7 +73,7 @@ pub struct ListedSession {
     pub visibility: Visibility,
     /// Whether the session can be used, and how.
     pub state: ListedState,
-    /// The platform of its device.
+    /// The platform of the session's device.
     #[serde(default, skip_serializing_if = "String::is_empty")]
     pub platform: String,
     /// The number of the lifetime, from 1.
@@ -225,8 +225,8 @@ impl Coordinator {
         })
     }
 
-    /// Returns why `who` sees a session: `Host` for any session other than the agent's own ones and
-    /// their children and peers.
+    /// Returns why `who` sees a session: `Host` for any session other than the agent's own sessions
+    /// and their children and peers.
     ///
     /// # Errors
     /// Returns `IO` when the sessions folder cannot be read.
@@ -245,7 +245,7 @@ impl Coordinator {
         describe(self, name, Some(&read), visibility, open)
     }
 
-    /// Returns the metadata of a session, from memory as long as its file is unchanged.
+    /// Returns the metadata of a session, from memory as long as the metadata file is unchanged.
     pub(crate) fn cached_meta(&self, name: &str) -> Read {
         if let Some(session) = self.lock_sessions().get(name) {
             return Ok((Arc::new(session.meta()), Vec::new()));

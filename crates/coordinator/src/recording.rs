@@ -51,7 +51,8 @@ impl RecordingLog {
         Self(session)
     }
 
-    /// Returns whether a recording is in progress, or was in progress when its lifetime ended.
+    /// Returns whether a recording is in progress, or was in progress when the session's lifetime
+    /// ended.
     #[must_use]
     pub fn is_in_progress(&self) -> bool {
         self.0.lock().log.meta().recording.is_some()

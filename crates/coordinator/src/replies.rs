@@ -105,7 +105,7 @@ pub struct Guardian {
     pub kind: String,
     /// The process id.
     pub pid: u32,
-    /// The number of times that the host was started.
+    /// The number of times that the host has been started.
     pub epoch: u64,
     /// Whether the guardian is running. If it is not, nothing may be changed.
     pub renewing: bool,
@@ -179,10 +179,10 @@ pub struct NotYet {
     /// The agent that may claim the turn next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved_for: Option<AgentId>,
-    /// When the holder's lease ends if it is not renewed, in wall time.
+    /// The wall time at which the holder's lease ends if it is not renewed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_expires_at: Option<Timestamp>,
-    /// When a reserved turn passes on if it is not claimed, in wall time.
+    /// The wall time at which a reserved turn passes on if it is not claimed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim_expires_at: Option<Timestamp>,
     /// The caller's position among the waiting members; 1 gets the turn next.

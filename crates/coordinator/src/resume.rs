@@ -124,7 +124,7 @@ pub fn resume(coordinator: &Coordinator) -> Result<usize> {
 }
 
 /// Records that a session's host ended, and its device with it. Gives the turn back to its owner,
-/// or surrenders it after a reboot. Returns whether the owner has it again.
+/// or surrenders it after a reboot. Returns whether the owner has the turn again.
 pub(crate) fn take_over(coordinator: &Coordinator, log: &mut SessionLog) -> Result<bool> {
     let now = (coordinator.shared.environment.now)();
     let before = log.meta().turn.clone();

@@ -147,8 +147,8 @@ fn denials_with_changes(
 }
 
 impl Coordinator {
-    /// Changes a session's limits, which are given as names and values. `deny+` adds a rule to what
-    /// the session must not do, and `deny-` removes one, which only a person may do.
+    /// Changes a session's limits, which are given as names and values. `deny+` adds a rule about
+    /// what the session must not do, and `deny-` removes one, which only a person may do.
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` for an unknown limit, an invalid value or an invalid rule,

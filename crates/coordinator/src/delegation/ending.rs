@@ -237,7 +237,7 @@ impl Loans<'_> {
     }
 
     /// Ends a loan and records what changed. Without `cascade`, loans made from it pass to the
-    /// lender before it ends, so that a crash in between leaves nothing granted twice.
+    /// lender before the loan ends, so that a crash in between leaves nothing granted twice.
     pub(super) fn end_loan(
         &self,
         lender: &SessionAuthority,

@@ -88,8 +88,8 @@ impl Loans<'_> {
         move |agent| agents.contains(agent) != has_device
     }
 
-    /// Returns the members of the borrower of a loan; with `cascade`, also those of the borrowers
-    /// of loans that were made from it.
+    /// Returns the members of a loan's borrower; with `cascade`, also those of the borrowers of all
+    /// loans that were made from that loan, directly or through others.
     pub(super) fn members_under(&self, device: &str, loan: &Loan, cascade: bool) -> BTreeSet<AgentId> {
         let mut members = self.members(&loan.borrower);
         if cascade {

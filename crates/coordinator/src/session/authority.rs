@@ -39,7 +39,7 @@ pub struct SessionAuthority {
 pub(crate) struct Shared {
     pub(crate) store: Store,
     pub(crate) environment: Environment,
-    /// The number of times that a host was started in this state directory.
+    /// The number of times that a host has been started in this state directory.
     pub(crate) epoch: u64,
     /// Whether the guardian is running.
     pub(crate) renewing: AtomicBool,

@@ -137,8 +137,9 @@ impl SessionAuthority {
     /// returns. `admission` is required for a command that changes the app.
     ///
     /// # Errors
-    /// Returns `STALE_LEASE`, or `TURN_MISMATCH` if the caller named the turn, when the turn passed
-    /// on while the command was waiting for the device. Also returns errors from the log.
+    /// If the turn passed on while the command was waiting for the device, returns `TURN_MISMATCH`
+    /// for a caller that named the turn, and `STALE_LEASE` for any other. Also returns errors from
+    /// the log.
     pub fn begin(
         &self,
         who: &Participant,

@@ -27,7 +27,7 @@ pub struct ContextEntry {
 pub struct ContextPage {
     /// The entries that are in effect, oldest first.
     pub entries: Vec<ContextEntry>,
-    /// Whether entries before these are no longer in effect.
+    /// Whether earlier entries are no longer in effect.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cleared: bool,
     /// The last record that was examined. Reading continues after it.

@@ -27,10 +27,10 @@ pub struct EventQuery {
     /// The record after which reading begins. By default, the last `limit` events are read, and a
     /// wait begins at the newest record.
     pub after: Option<u64>,
-    /// Whether to begin after the last event that this agent read, and to store its new read
-    /// position.
+    /// Whether to begin after the last event that the reading agent has read, and to store the
+    /// agent's new read position.
     pub resume: bool,
-    /// The maximum number of events per session. A record with two events may exceed it by one.
+    /// The maximum number of events per session. The last record may add one more.
     pub limit: usize,
     /// Whether to wait until there is an event.
     pub wait: bool,

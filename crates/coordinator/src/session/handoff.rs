@@ -31,10 +31,13 @@ pub(super) fn check_handoff(handoff: &Handoff) -> Result<()> {
     for (field, text) in others {
         whole += text.len();
         if text.len() > MAX_HANDOFF || whole > MAX_WHOLE_HANDOFF {
-            let message = format!(
-                "a text in the handoff's `{field}` is longer than {MAX_HANDOFF} bytes, or the texts \
-                 together are longer than {MAX_WHOLE_HANDOFF}"
-            );
+            let message = match text.len() > MAX_HANDOFF {
+                true => format!("a text in the handoff's `{field}` is longer than {MAX_HANDOFF} bytes"),
+                false => format!(
+                    "the texts in the handoff's `openQuestions`, `doNot` and `artifacts` are longer \
+                     than {MAX_WHOLE_HANDOFF} bytes in total"
+                ),
+            };
             return Err(Error::new(ErrorCode::InvalidHandoff, message)
                 .hint("write long text to a file and name the file as an artifact of the handoff")
                 .details(json!({ "field": field })));

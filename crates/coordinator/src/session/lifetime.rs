@@ -68,8 +68,8 @@ pub(crate) fn require_right_to_close(
 }
 
 /// Restores the state that a session had before a lifetime whose app could not be started, except
-/// for the numbers of the lifetime and of a turn that the opener was given. `before` is its
-/// metadata in that state.
+/// for the number of the lifetime and the number of a turn that was granted to the opener. `before`
+/// is the session's metadata in that state.
 pub(crate) fn revoke_lifetime(
     session: &SessionAuthority,
     before: &SessionMeta,
@@ -107,9 +107,8 @@ pub(crate) fn revoke_lifetime(
 }
 
 /// Refuses an agent that may not close a session. The owner of the turn may close the session.
-/// While no agent has the turn, a driver may close it, because the driver could take the turn, and
-/// so may a member of the parent or of a child. Anyone may close a session without drivers. A
-/// person is never refused.
+/// While no agent has the turn, so may a driver (which could take the turn) and a member of the
+/// parent or of a child. Anyone may close a session without drivers. A person is never refused.
 fn require_close_right(
     session: &SessionAuthority,
     state: &State,
@@ -142,6 +141,8 @@ fn require_close_right(
     let members: Vec<_> = meta.members.iter().map(|member| member.agent_id.to_string()).collect();
     let message = format!("session `{name}` is not yours to close: {} is not one of its drivers", who.agent);
     Err(Error::new(ErrorCode::NotYourTurn, message)
-        .hint("ask one of its drivers to close it, or add `--force` if your operator asked you to close it")
+        .hint(
+            "ask a driver of the session to close it, or add `--force` if your operator told you to close it",
+        )
         .details(json!({ "turnId": turn.turn_id, "state": turn.state, "members": members })))
 }

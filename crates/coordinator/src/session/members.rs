@@ -37,7 +37,7 @@ pub struct Kicked {
 }
 
 impl SessionAuthority {
-    /// Makes the caller a member, or changes its role or display name.
+    /// Makes the caller a member, or changes the caller's role or display name.
     ///
     /// # Errors
     /// Returns `SESSION_CLOSED`, `MUST_RELEASE_FIRST` for an owner that would become an observer,

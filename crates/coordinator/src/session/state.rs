@@ -28,13 +28,13 @@ pub struct SessionState {
     /// Whether a command took the turn, so that the turn ends by itself.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub implicit: bool,
-    /// When the holder's lease ends if it is not renewed, in wall time.
+    /// The wall time at which the holder's lease ends if it is not renewed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub lease_expires_at: Option<Timestamp>,
     /// The agent that may claim the turn next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved_for: Option<AgentId>,
-    /// When the reservation expires, in wall time.
+    /// The wall time at which the reservation expires.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim_expires_at: Option<Timestamp>,
     /// The process that renews leases.

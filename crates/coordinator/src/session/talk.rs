@@ -19,9 +19,9 @@ const ROOM: &str = "room";
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Sent {
-    /// The `seq` of its record.
+    /// The `seq` of the message's record.
     pub seq: u64,
-    /// The id of its event.
+    /// The id of the message's event.
     pub event_id: String,
     /// How soon the message is likely to be read. Only a hint: the message is in the log in any
     /// case.
@@ -46,9 +46,9 @@ pub enum Delivery {
 pub struct Note {
     /// The number of the note.
     pub note_id: u64,
-    /// The `seq` of its record.
+    /// The `seq` of the note's record.
     pub seq: u64,
-    /// When the note was added, in wall time.
+    /// The wall time at which the note was added.
     pub ts: Timestamp,
     /// The author; `None` for the daemon.
     pub author: Option<AgentId>,
@@ -193,7 +193,7 @@ impl Talk<'_> {
                     let message =
                         format!("only the author or the owner of the turn can resolve note {note_id}");
                     return Err(Error::new(ErrorCode::NotYourTurn, message)
-                        .hint("ask the author with `stickpin msg send room TEXT`, or run `stickpin turn wait` first")
+                        .hint("run `stickpin msg send room TEXT` to ask the author to resolve the note, or get the turn with `stickpin turn wait` first")
                         .details(json!({ "author": author, "owner": owner })));
                 }
             }

@@ -46,7 +46,7 @@ pub struct Assigned {
     pub reserved_for: AgentId,
     /// The `seq` of the record.
     pub seq: u64,
-    /// Whether that agent is parked and has to be notified.
+    /// Whether the agent is parked and has to be notified.
     pub routed_to_parked: bool,
 }
 

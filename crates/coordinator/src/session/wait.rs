@@ -43,7 +43,7 @@ pub struct WaitReply {
 /// The maximum number of events in a reply. The next wait returns the rest.
 const MAX_EVENTS: usize = 500;
 
-/// Ends a registration when the wait ends, even if a panic or the loss of its client ends the wait.
+/// Ends a registration when the wait ends, even if a panic or the loss of the client ends the wait.
 #[derive(Debug)]
 #[must_use = "a registration ends with it"]
 pub(super) struct Registered<'s> {
@@ -62,9 +62,9 @@ impl Drop for Registered<'_> {
 
 impl SessionAuthority {
     /// Waits until the caller holds the turn or may take it, the session is closed, or the wait
-    /// times out. With `events`, also returns as soon as there is an event for the caller. A wait
-    /// that is parked, or that has `no_solo` set while no other driver is a member, returns only
-    /// for an event or when it times out.
+    /// times out or is cancelled. With `events`, also returns as soon as there is an event for the
+    /// caller. A wait that is parked, or that has `no_solo` set while no other driver is a member,
+    /// returns only for an event, or when it times out or is cancelled.
     ///
     /// # Errors
     /// Returns `DUPLICATE_LISTENER` if the agent is already waiting, `INVALID_CURSOR` for a record
@@ -120,7 +120,8 @@ impl SessionAuthority {
     }
 
     /// Registers a connected wait of the caller until the result is dropped. If the agent is
-    /// already waiting, fails with `exclusive`, and otherwise replaces the earlier registration.
+    /// already waiting, fails if `exclusive` is set, and otherwise replaces the earlier
+    /// registration.
     pub(super) fn register(
         &self,
         who: &Participant,
