@@ -33,7 +33,7 @@ pub struct DeviceInfo {
     /// target alone. If so, the surroundings of the target in the results of [`Device::locate`] and
     /// [`Device::outcome`] may be older than the target.
     pub partial: bool,
-    /// Whether any call can be dropped at any moment without harm, including one that sends input.
+    /// Whether any call, including one that sends input, can be dropped at any moment without harm.
     /// True if a call is a single request to another process, for example over HTTP. An action that
     /// takes too long then ends in `TIMEOUT` without ending its session.
     pub drop_safe: bool,
@@ -274,5 +274,5 @@ pub trait Device: Send + fmt::Debug {
 #[must_use]
 pub fn unsupported(kind: &str, what: &str) -> Error {
     Error::unsupported(format!("a {kind} device cannot {what}"))
-        .hint("run `stickpin capabilities` to see what it can do")
+        .hint("run `stickpin capabilities` to see what the device can do")
 }

@@ -138,7 +138,7 @@ impl HitResult {
             .hint("close the popup or dialog with `stickpin key Escape`, or use `--timeout MS` to wait until it is gone"),
             Self::OffScreen => Error::element_offscreen(format!("{words} is not in view and cannot be scrolled into view"),
             )
-            .hint("run `stickpin scroll down --in @REF` to scroll its container, or open the app with a larger viewport: `--viewport 1280x1600`"),
+            .hint("run `stickpin scroll down --in @REF` with the ref of the element's container, or open the app with a larger viewport: `--viewport 1280x1600`"),
         })
     }
 }
@@ -231,7 +231,7 @@ pub enum Action {
         /// The text.
         text: String,
     },
-    /// One chord, like `Enter`, `Control+a`, `Shift+Tab`.
+    /// One chord, such as `Enter`, `Control+a` or `Shift+Tab`.
     Key {
         /// The modifiers.
         modifiers: Modifiers,
@@ -394,7 +394,7 @@ pub enum Delivery {
     Confirmed,
     /// Another element.
     Elsewhere {
-        /// That element in words.
+        /// The other element, in words.
         what: String,
         /// Whether the event was stopped before the app received it.
         stopped: bool,

@@ -14,7 +14,7 @@ const JPEG: &[u8] = b"\xff\xd8";
 /// A picture that is being taken. Does not borrow the device, so commands can run meanwhile.
 pub type PendingPicture = Pin<Box<dyn Future<Output = Result<LivePicture>> + Send>>;
 
-/// A picture of the viewport for a person who is watching. Small rather than exact to the pixel.
+/// A picture of the viewport for a person who is watching, small rather than exact to the pixel.
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct LivePicture {

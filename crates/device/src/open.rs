@@ -15,9 +15,9 @@ const READY: Duration = Duration::from_secs(10);
 
 /// A request to open an app.
 ///
-/// `O` contains the options that only some providers read. A provider receives those that it
-/// declares ([`Provider::open_options`](crate::Provider::open_options)) as JSON, and reads them
-/// with [`OpenRequest::read_options`].
+/// `O` contains the options that only some providers read. A provider receives, as JSON, those that
+/// it declares ([`Provider::open_options`](crate::Provider::open_options)), and reads them with
+/// [`OpenRequest::read_options`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct OpenRequest<O = Map<String, Value>> {
@@ -25,7 +25,7 @@ pub struct OpenRequest<O = Map<String, Value>> {
     pub what: String,
     /// The session that will drive the device.
     pub session: String,
-    /// The session's private folder for profiles and downloads, which exists already and is removed
+    /// The session's private folder for profiles and downloads, which already exists and is removed
     /// when the session closes.
     pub dir: PathBuf,
     /// The caller's home folder.

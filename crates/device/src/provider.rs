@@ -20,7 +20,7 @@ pub trait Provider: Send + Sync + fmt::Debug {
     fn claims(&self, what: &str) -> bool;
 
     /// Returns whether opening `what` starts something other than an installed app: a program by
-    /// its path, a command line, a terminal. This is refused for callers that may only start
+    /// its path, a command line, a terminal. This is refused for callers that may start only
     /// installed apps.
     fn starts_program(&self, _what: &str) -> bool {
         false

@@ -28,7 +28,7 @@ impl Ticket {
     }
 
     /// Takes the note. Returns `None` if the ticket is empty, if the note has been taken before, or
-    /// if it has another type than `T`, in which case it is dropped.
+    /// if the note is not a `T`, in which case the note is dropped.
     #[must_use]
     pub fn take<T: Any>(&self) -> Option<T> {
         let note = self.0.as_ref()?.lock().unwrap_or_else(PoisonError::into_inner).take()?;

@@ -4,7 +4,7 @@
 
 use std::borrow::Cow;
 
-/// The replacement for a lone surrogate. As long as the escape that it replaces.
+/// The replacement for a lone surrogate, of the same length as the escape that it replaces.
 const REPLACED: &[u8; 6] = br"\ufffd";
 
 /// Returns the bytes of a frame as valid UTF-8 with lone surrogates replaced. Edits the frame in

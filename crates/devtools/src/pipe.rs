@@ -4,7 +4,7 @@ use crate::transport::{FrameReader, FrameWriter};
 use std::io;
 use tokio::io::{AsyncRead, AsyncReadExt, AsyncWrite, AsyncWriteExt};
 
-/// The longest accepted frame, in bytes. The largest legitimate frames are a capture of 100,000
+/// The maximum length of a frame, in bytes. The largest legitimate frames are a capture of 100,000
 /// nodes (30 MB) and a screenshot of a long page; a browser that sends more is broken.
 const MAX_FRAME: usize = 256 << 20;
 

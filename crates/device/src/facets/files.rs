@@ -67,7 +67,7 @@ impl InputFile {
 #[async_trait]
 pub trait Files: Send {
     /// Returns the input that accepts the files meant for an element: the element itself, the input
-    /// that it labels, or the only input inside it. `None` if there is none.
+    /// that it labels, or the only input inside it. `None` if there is no such input.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED`, `ELEMENT_NOT_FOUND` when the element is gone, and the errors of
