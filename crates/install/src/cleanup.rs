@@ -26,7 +26,7 @@ pub fn cleanup(setup: &Setup, reason: Reason) -> Result<Option<String>> {
 }
 
 /// Cleans up if this version has not done so yet. A person's first command with each version also
-/// refreshes installed skills. If nothing is due, only reads one small file. Does nothing while
+/// refreshes installed skills. If nothing is due, reads only one small file. Does nothing while
 /// another run is in progress, or soon after a failed cleanup. Returns a summary if something was
 /// removed or failed.
 ///

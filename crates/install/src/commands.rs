@@ -80,12 +80,14 @@ async fn blocking<T: Send + 'static>(work: Result<impl FnOnce() -> Result<T> + S
 
 /// Refuses a choice of harnesses that is empty or contradictory.
 fn check_choice(names: usize, all: bool, verb: &str) -> Result<()> {
-    let message = match (names, all) {
-        (0, false) => "name a harness, or use `--all`",
-        (1.., true) => "`--all` cannot be combined with harness names",
+    let (message, hint) = match (names, all) {
+        (0, false) => ("no harness is named", format!("name a harness, or run `stickpin {verb} --all`")),
+        (1.., true) => {
+            ("`--all` cannot be combined with harness names", format!("run `stickpin {verb} --all`"))
+        }
         _ => return Ok(()),
     };
-    Err(Error::invalid_args(message).hint(format!("run `stickpin {verb} --all`")))
+    Err(Error::invalid_args(message).hint(hint))
 }
 
 #[cfg(test)]

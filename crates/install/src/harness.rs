@@ -43,7 +43,7 @@ pub(crate) struct Place {
 pub(crate) struct Config {
     /// The file.
     pub(crate) file: Place,
-    /// An alternative name of the file, which takes precedence if a file with that name exists.
+    /// An alternative name for the file, which takes precedence if a file with that name exists.
     pub(crate) alternative: Option<Place>,
     /// The syntax.
     pub(crate) format: Format,

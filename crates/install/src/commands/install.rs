@@ -107,7 +107,7 @@ fn plan(input: Map<String, Value>, call: &Call) -> Result<(Setup, InstallOptions
         (args.copy && args.link, "`--copy` and `--link` cannot be combined"),
     ] {
         if both {
-            return Err(Error::invalid_args(message).hint("use one of them"));
+            return Err(Error::invalid_args(message).hint("use only one of them"));
         }
     }
     let mode = match (args.copy, args.link) {

@@ -26,7 +26,7 @@ use stickpin_kernel::{Effect, Response, Result, Spec};
 /// The name under which the shared skill is reported.
 const SHARED: &str = "agents";
 
-/// Remove what `install` wrote from the configurations of coding agents.
+/// Remove what `install` wrote to the configurations of coding agents.
 ///
 /// An entry or a skill that was edited is kept. The skill that several harnesses share is removed
 /// with the last of them.

@@ -106,7 +106,7 @@ fn skill_names_commands_that_exist() {
 fn refusals_name_what_is_wrong() {
     let world = world();
     for (line, code, error) in [
-        ("install", 2, "INVALID_ARGS: name a harness, or use `--all`\nrun `stickpin install --all`"),
+        ("install", 2, "INVALID_ARGS: no harness is named\nname a harness, or run `stickpin install --all`"),
         ("uninstall --all codex", 2, "INVALID_ARGS: `--all` cannot be combined with harness names"),
         ("install codex --copy --link", 2, "INVALID_ARGS: `--copy` and `--link` cannot be combined"),
         ("install emacs", 2, "INVALID_ARGS: "),
