@@ -2,8 +2,8 @@
 //! commands that a [`Client`] runs.
 //!
 //! Each has a [`CommandDefinition`], like the commands of the registry, so that help and tool lists
-//! show both in the same way. The program that links front ends and commands passes these commands
-//! to the front ends.
+//! show all commands in the same way. The program that links front ends and commands passes these
+//! commands to the front ends.
 
 use crate::Client;
 use async_trait::async_trait;
@@ -41,7 +41,7 @@ pub trait ClientCommand: fmt::Debug + Send + Sync {
 /// The context of a [`ClientCommand`]: the caller, the client and the limits.
 #[derive(Clone)]
 pub struct Call {
-    /// Runs the commands of which this one consists.
+    /// Runs the commands of which the client command consists.
     pub client: Arc<dyn Client>,
     /// The caller.
     pub caller: Caller,

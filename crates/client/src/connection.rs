@@ -156,7 +156,7 @@ impl Connection {
         &self.welcome
     }
 
-    /// Tells the daemon that the reader has received the response of [`Connection::run`].
+    /// Tells the daemon that the reader has received the response from [`Connection::run`].
     pub fn acknowledge(mut self) {
         let message = Message::new(Value::Null, method::ACKNOWLEDGE, Acknowledge { id: self.last_id.into() });
         // If the daemon has exited, the next one gives the turn to the same agent again.

@@ -1,6 +1,6 @@
-//! Starting a daemon. The client spawns it with a pipe as its stdout and waits for one line on it,
-//! without polling. A daemon that loses the race for the state directory waits for the winner and
-//! then also reports `ready`.
+//! Starts a daemon. The client spawns the daemon with a pipe as its stdout and waits for one line
+//! from that pipe, without polling. A daemon that loses the race for the state directory waits for
+//! the winner and then also reports `ready`.
 
 use std::ffi::OsString;
 use std::io::{self, BufRead, BufReader, Read};
@@ -73,7 +73,8 @@ fn unreachable(state_dir: &StateDir, reason: &str) -> Error {
         .hint(format!("read the daemon's log, if there is one: `{}`", state_dir.log().display()))
 }
 
-/// Reads the first line from a pipe, or times out. The reading thread ends no later than the pipe.
+/// Reads the first line from a pipe, or times out. The reading thread ends at the latest when the
+/// pipe closes.
 fn read_line(pipe: impl Read + Send + 'static, timeout: Duration) -> io::Result<String> {
     let (tell, told) = std::sync::mpsc::channel();
     std::thread::spawn(move || {

@@ -188,7 +188,7 @@ fn scalar(kind: &Kind, text: &str, optional: bool) -> Value {
     known.or_else(boolean).unwrap_or_else(|| Value::from(text))
 }
 
-/// Returns whether an option of this command takes the next word as its value.
+/// Returns whether an option of a command takes the next word as its value.
 pub(crate) fn takes_value(command: &Command, option: &str) -> bool {
     if option.contains('=') {
         return false;

@@ -22,9 +22,9 @@ pub enum Mention<'h> {
 /// A command line in a hint: the definition, the input, and the value of `--session`, if given.
 pub type MentionedCommand = (&'static CommandDefinition, Map<String, Value>, Option<String>);
 
-/// Replaces each command line and each option in a hint with what `replace` returns for it, and
-/// leaves those for which it returns `None` unchanged. A command line that somebody else is to run
-/// (a person, or the agent in its shell) stays a command line.
+/// Replaces each command line and each option in a hint with what `replace` returns for it. If
+/// `replace` returns `None`, the command line or option is left unchanged, and so is a command line
+/// that somebody else is to run (a person, or the agent in its shell).
 #[must_use]
 pub fn rewrite(hint: &str, mut replace: impl FnMut(Mention<'_>) -> Option<String>) -> String {
     let mut out = String::with_capacity(hint.len());

@@ -1,5 +1,5 @@
-//! Finds the command that an argument list names. Looks only at words, so that only that command's
-//! grammar is built.
+//! Finds the command that an argument list names. Examines only words, so that no grammar is built
+//! other than that command's.
 
 use crate::options;
 use std::fmt;

@@ -41,8 +41,8 @@ pub(crate) fn monotonic_ms() -> u64 {
     u64::try_from(ms).unwrap_or_default()
 }
 
-/// Returns whether the root process of a harness is running. The process id may now belong to
-/// another process.
+/// Returns whether the root process of a harness is running. Another process that now has the same
+/// id does not count.
 pub(crate) fn liveness(anchor: &Anchor, boot_id: &str) -> Liveness {
     if anchor.boot_id != boot_id {
         return Liveness::Gone;

@@ -1,9 +1,9 @@
 //! A socket in front of a host: state directory, idle exit, recovery after a crash.
 //!
 //! There is one daemon per state directory. A lock decides which process is the daemon; other files
-//! only give hints. The daemon announces itself in one line on stdout. It serves until it is stopped
-//! or has had no sessions for a while, and closes its sessions before it exits. After a `kill -9`,
-//! the next daemon cleans up.
+//! only give hints. The daemon announces itself in one line on stdout. It serves until it is
+//! stopped or has had no sessions for a while, and closes its sessions before it exits. After a
+//! `kill -9`, the next daemon cleans up.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -105,7 +105,7 @@ struct Peer {
     /// started it.
     ancestry: OnceLock<Vec<Process>>,
     out: tokio::sync::Mutex<OwnedWriteHalf>,
-    /// The running calls, by the id of their message.
+    /// The running calls, by message id.
     calls: Mutex<HashMap<String, CancellationToken>>,
     /// Sessions that end with the connection.
     bound: Mutex<BTreeSet<String>>,

@@ -1,5 +1,5 @@
-//! Prepares the state directory before any client can connect: checks its file system and its
-//! layout, and counts the start of the host.
+//! Prepares the state directory before any client can connect: checks the directory's file system
+//! and layout, and counts the start of the host.
 
 use crate::{agents, files};
 use rustix::fs::statfs;
@@ -68,8 +68,8 @@ struct Hint {
     epoch: u64,
 }
 
-/// Checks that a host can work in the state directory, and counts its start. The count is on disk
-/// when this function returns.
+/// Checks that a host can work in the state directory, and counts the host's start. The count is on
+/// disk when this function returns.
 ///
 /// # Errors
 /// Returns `STATE_DIR_NOT_LOCAL` on a network file system, `LOG_VERSION_UNSUPPORTED` for an unknown

@@ -97,7 +97,7 @@ impl ThreadPool {
         });
     }
 
-    /// Ends all threads except the first, with the work that is still running on them.
+    /// Ends all threads except the first, and the work that is still running on them.
     pub(crate) async fn end(&self) {
         let lanes = std::mem::take(&mut *self.lanes.lock());
         let ends: Vec<_> = lanes.into_iter().filter_map(|lane| Some(lane.thread?.ended)).collect();
