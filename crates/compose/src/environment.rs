@@ -62,7 +62,7 @@ pub trait Environment: Send + fmt::Debug {
     /// Waits until members may have joined or left.
     async fn wait_membership_change(&mut self);
 
-    /// Returns the numbers of the members that are read as a part of another member, and therefore
+    /// Returns the numbers of the members that are read as part of another member, and therefore
     /// not separately.
     fn nested_members(&self, parts: &Members<Self::Member>) -> Vec<u64>;
 
@@ -77,7 +77,7 @@ pub trait Environment: Send + fmt::Debug {
     /// purpose for messages.
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED` if there is no input by position.
+    /// Returns `UNSUPPORTED` if input by position is not supported.
     async fn window_at(
         &mut self,
         parts: &Members<Self::Member>,

@@ -42,8 +42,8 @@ pub(crate) fn member_named_by(handle: Handle) -> Option<u64> {
     (handle.scope == COMPOSITE_SCOPE && handle.id > ROOT).then(|| handle.id - ROOT)
 }
 
-/// A member's ticket. Elements of several members may have the same handle, so a member must not
-/// receive the ticket of another one.
+/// A member's ticket. Elements of different members may have the same handle, so a member must not
+/// receive another member's ticket.
 struct MemberTicket {
     part: u64,
     own: Ticket,

@@ -1,10 +1,10 @@
 //! Several devices as one: the trees of the members are merged into one tree, and every handle,
 //! query and action is routed to the member that owns it.
 //!
-//! A platform implements [`Member`] for one device among several, and [`Environment`] for what they
-//! share: the list of members, the window at a point, the clipboard. [`CompositeDevice`] combines
-//! both into a [`Device`](stickpin_device::Device). A member that leaves or does not answer does
-//! not stop the others.
+//! A platform implements [`Member`] for one device among several, and [`Environment`] for what the
+//! members share: the list of members, the window at a point, the clipboard. [`CompositeDevice`]
+//! combines both into a [`Device`](stickpin_device::Device). A member that leaves or does not
+//! answer does not stop the others.
 //!
 //! ```
 //! use stickpin_compose::Route;

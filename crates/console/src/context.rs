@@ -63,8 +63,8 @@ impl Conversation {
     }
 
     /// Returns the element that `it` refers to: the target of the last entry that has one; `None`
-    /// if no entry has one. A ref gets the pin of the last entry, up to and including that one,
-    /// that showed the ref, so that a refusal names the snapshot that the person saw.
+    /// if no entry has one. If that target is a ref, the last entry up to then that showed the ref
+    /// determines the pin, so that a refusal names the snapshot that the person saw.
     #[must_use]
     pub fn target(&self) -> Option<String> {
         let at = self.entries.iter().rposition(|entry| entry.target.is_some())?;

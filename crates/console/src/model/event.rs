@@ -20,7 +20,7 @@ pub(crate) struct FeedEvent {
     pub(crate) to: Option<String>,
     /// The text of a message or note.
     pub(crate) body: Option<Value>,
-    /// The reason.
+    /// The reason for the event.
     pub(crate) reason: Option<Value>,
     /// All other content of the record.
     #[serde(default)]

@@ -26,7 +26,7 @@ pub(crate) struct Colon {
     summary: &'static str,
 }
 
-/// The colon commands, in help order.
+/// The colon commands, in the order in which help lists them.
 pub(crate) const COLONS: &[Colon] = &[
     Colon { name: ":help", arguments: "[TOPIC]", command: "", summary: "this list, a topic or a command" },
     Colon {

@@ -8,7 +8,7 @@ use stickpin_tree::escape;
 /// The maximum number of rows.
 const MAX_ROWS: usize = 4_000;
 
-/// The maximum number of lines of one answer or error that are shown.
+/// The maximum number of lines shown for one answer or error.
 const MAX_ANSWER_LINES: usize = 500;
 
 /// The progress or result of a call.

@@ -148,8 +148,8 @@ impl Executor {
         }
     }
 
-    /// Runs a command for the console itself in its session, and returns the response with text and
-    /// data.
+    /// Runs a command for the console itself, in the console's session, and returns the response
+    /// with text and data.
     pub(crate) async fn ask(&self, mut request: Request) -> Response {
         request.session.clone_from(&self.setup.session);
         request.render = Render { format: Format::Both, ..request.render };

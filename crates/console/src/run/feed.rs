@@ -16,7 +16,7 @@ use tokio::sync::{Notify, mpsc};
 /// The maximum number of past records that are shown.
 const HISTORY: u64 = 200;
 
-/// The interval at which the console checks whether a session has been opened.
+/// The interval at which the console checks whether its session has been opened.
 const LOOK_INTERVAL: Duration = Duration::from_secs(1);
 
 /// The maximum length of an outline that is read, in bytes.

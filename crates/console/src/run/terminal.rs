@@ -45,7 +45,7 @@ impl Drop for Screen {
     }
 }
 
-/// Restores the terminal. A terminal that is gone needs nothing.
+/// Restores the terminal. Errors are ignored: a terminal that is gone need not be restored.
 fn restore() {
     let _ = execute!(
         io::stdout(),
