@@ -7,7 +7,7 @@ use stickpin_session::turn::{Anchor, Liveness, Now};
 /// The clock, randomness and processes of the host. Tests provide their own.
 #[derive(Clone)]
 pub struct Environment {
-    /// Returns the time on both clocks.
+    /// Returns the time on the monotonic clock and on the wall clock.
     pub now: Arc<dyn Fn() -> Now + Send + Sync>,
     /// Returns 128 random bits, for the ids of sessions, leases and loans.
     pub random: Arc<dyn Fn() -> u128 + Send + Sync>,

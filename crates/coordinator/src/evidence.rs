@@ -35,7 +35,7 @@ pub struct SessionEvidence {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LogPosition {
-    /// The segment; `None` if nothing was committed.
+    /// The segment; `None` if nothing has been committed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub segment: Option<u32>,
     /// The `seq` of the last record.

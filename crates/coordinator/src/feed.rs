@@ -82,7 +82,7 @@ pub enum Breadth {
     /// Members, turns, messages, notes, delegation, daemon starts and log repairs.
     #[default]
     People,
-    /// Commands, snapshots, recordings and conversations as well.
+    /// The groups of [`Breadth::People`], and commands, snapshots, recordings and conversations.
     Run,
     /// Every record.
     All,
@@ -93,9 +93,9 @@ pub enum Breadth {
 pub struct Filter {
     /// The audience.
     pub audience: Audience,
-    /// Only events caused by this agent.
+    /// If set, only events caused by this agent.
     pub from: Option<AgentId>,
-    /// Only these kinds, regardless of their group.
+    /// If set, only these kinds, regardless of their group.
     pub kinds: Option<BTreeSet<KindName>>,
     /// The groups, if `kinds` is not set.
     pub breadth: Breadth,

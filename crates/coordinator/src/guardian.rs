@@ -69,8 +69,8 @@ fn guard_one(coordinator: &Coordinator, session: &SessionAuthority) -> Option<Du
     session.guard().into_iter().chain(expiry).chain(gone).min()
 }
 
-/// Writes metadata that lags behind the log of its session, within [`STORE_META_EVERY`] of the
-/// first record that it lacks. Opening a session then reads only the records of that period.
+/// Writes metadata that lags behind its session's log, within [`STORE_META_EVERY`] of the first
+/// record that the metadata lacks. Opening a session then reads only the records of that period.
 async fn keep_metadata(coordinator: &Coordinator, shutdown: &CancellationToken) {
     let lagging = &coordinator.shared.lagging;
     let next = async || {

@@ -58,7 +58,7 @@ pub enum Visibility {
 pub struct Restorability {
     /// Whether the session can be reopened.
     pub possible: bool,
-    /// The reason why not.
+    /// The reason why the session cannot be reopened.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reason: Option<String>,
 }
@@ -145,7 +145,7 @@ type Read = Result<(Arc<SessionMeta>, Vec<Diagnostic>)>;
 /// What earlier reads found in sessions that are not loaded.
 #[derive(Debug, Default)]
 pub(crate) struct ReadBefore {
-    /// The metadata, with the stamp of the file at that time.
+    /// The metadata, with the stamp that the file had when it was read.
     metadata: Mutex<BTreeMap<String, (Stamp, Arc<SessionMeta>)>>,
     /// Descriptions of the damage in logs.
     damage: Mutex<BTreeMap<String, String>>,
@@ -171,7 +171,7 @@ impl ReadBefore {
 }
 
 impl Coordinator {
-    /// Returns the sessions that `who` is a member of, their children and peers, without closed
+    /// Returns the sessions that `who` is a member of, and their children and peers, except closed
     /// ones. Also returns the sessions in `open` unless `who` is an agent. If `all` is set, returns
     /// every session. Reads no log.
     ///

@@ -17,8 +17,8 @@ const LEAST_MS: u64 = 1_000;
 /// The maximum number of denials of a session.
 const MAX_DENIALS: usize = 64;
 
-/// Refuses an agent while another agent holds the turn or has it reserved. A turn whose time is up
-/// is ended first. A person is never refused.
+/// Refuses an agent while another agent holds the turn or has it reserved. A turn that is due to
+/// end is ended first. A person is never refused.
 pub(crate) fn require_turn_or_idle(
     session: &SessionAuthority,
     state: &mut State,
@@ -207,7 +207,7 @@ impl Coordinator {
     /// their bytes to the quarantine. A session that is in use continues with the repaired log.
     ///
     /// # Errors
-    /// Returns `SCOPE_DENIED` unless the caller is a person, `INVALID_ARGS` if that line is not the
+    /// Returns `SCOPE_DENIED` unless the caller is a person, `INVALID_ARGS` if `line` is not the
     /// first damaged one, `SESSION_EXISTS` while a command is running in the session, and errors
     /// from the log.
     pub fn repair(&self, name: &str, line: u64, who: &Participant) -> Result<Repaired> {
@@ -222,7 +222,7 @@ impl Coordinator {
         Ok(repaired)
     }
 
-    /// Converts a session's log that an earlier version wrote, and keeps the original.
+    /// Converts a session's log from the format of an earlier version, and keeps the original.
     ///
     /// # Errors
     /// Returns `LOG_VERSION_UNSUPPORTED` for a version that cannot be converted, and errors from

@@ -125,7 +125,8 @@ impl Loans<'_> {
         Ok(loans)
     }
 
-    /// Ends the expired loans of a session. Returns the time until the next loan expires.
+    /// Ends the expired loans of a session. Returns the time until the next loan expires; `None` if
+    /// no remaining loan expires.
     pub(crate) fn end_expired(&self, lender: &SessionAuthority) -> Result<Option<Duration>> {
         let now = (self.0.shared.environment.now)();
         let loans = lender.lock().log.meta().loans.clone();
@@ -151,7 +152,7 @@ impl Loans<'_> {
     }
 
     /// Closes a child whose members have all disappeared, and ends its loans. Returns the time
-    /// until the next check.
+    /// until the next check; `None` if no further check is needed.
     pub(crate) fn end_gone(&self, child: &SessionAuthority) -> Result<Option<Duration>> {
         let meta = child.meta();
         if meta.parent.is_none() || meta.status != Status::Open || meta.members.is_empty() {

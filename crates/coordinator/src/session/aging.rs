@@ -12,7 +12,8 @@ use stickpin_store::{Amendment, Origin};
 /// How long a pruned child stays in the list of children, in milliseconds.
 const PRUNED_KEPT_MS: u64 = 7 * 86_400_000;
 
-/// How far the stored time of a member's last request may lag behind, in milliseconds.
+/// How far the stored time of a member's last request may lag behind the actual time, in
+/// milliseconds.
 const SEEN_EVERY_MS: u64 = 60_000;
 
 /// Removes outdated entries from the metadata. If all members are absent, the one that was seen

@@ -73,7 +73,7 @@ pub(crate) struct State {
     /// The turn that was last reported to each agent.
     pub(super) reported: BTreeMap<AgentId, u64>,
     /// When the session was loaded, on the monotonic clock. As far as this host knows, no agent has
-    /// been silent for longer.
+    /// been silent since before that time.
     pub(super) loaded: u64,
     /// Whether a restarted host gave the turn back to its owner.
     pub(super) repaired: bool,
@@ -98,7 +98,7 @@ pub(super) struct Seen {
     /// The time of the last request, or of the end of a command if that was later, in milliseconds
     /// of the monotonic clock.
     pub(super) at: u64,
-    /// When the last wait returned to its client, on the same clock.
+    /// When the last wait returned to its client, in milliseconds of the monotonic clock.
     pub(super) polled: Option<u64>,
     pub(super) via_mcp: bool,
     pub(super) anchor: Option<Anchor>,
@@ -333,7 +333,7 @@ impl State {
         lease.map_or(0, |lease| lease.deadline_mono_ms.saturating_sub(now.mono_ms))
     }
 
-    /// Replaces the lease. Writes it to disk at most every `store_every` milliseconds.
+    /// Replaces the lease. Writes it to disk at most once every `store_every` milliseconds.
     pub(crate) fn renew(&mut self, turn: TurnState, now: &Now, store_every: u64) -> Result<()> {
         if now.mono_ms.saturating_sub(self.lease_stored) < store_every {
             self.log.amend(Amendment::Turn(Box::new(turn)));
@@ -346,7 +346,8 @@ impl State {
         }
     }
 
-    /// Returns the time until the turn may next change without a request.
+    /// Returns the time until the turn may next change without a request; `None` if only a request
+    /// can change it.
     pub(crate) fn next_due(&self, now: &Now) -> Option<Duration> {
         let meta = self.log.meta();
         let turn = &meta.turn;

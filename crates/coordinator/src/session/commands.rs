@@ -1,4 +1,4 @@
-//! Commands: who may run one, and its beginning and end in the log.
+//! Commands: who may run them, and their beginnings and ends in the log.
 //!
 //! A command that changes the app passes two gates. [`SessionAuthority::admit`] runs before the
 //! command queues for the device: it waits for another agent's implicit turn to end, and takes an

@@ -22,8 +22,8 @@ impl SessionAuthority {
     }
 }
 
-/// Marks the last grant to an agent as undelivered, because its client ended without having read
-/// it.
+/// Marks the last grant to an agent as undelivered, because the agent's client ended without having
+/// read the grant.
 pub(crate) fn take_back_grant(session: &SessionAuthority, agent: &AgentId) {
     let mut state = session.lock();
     let turn = &state.log.meta().turn;

@@ -46,7 +46,7 @@ pub(super) fn check_handoff(handoff: &Handoff) -> Result<()> {
     Ok(())
 }
 
-/// Adds a handoff that was not recorded to the details of an error, so that its text is not lost.
+/// Adds an unrecorded handoff to the details of an error, so that the handoff is not lost.
 pub(super) fn with_handoff(e: Error, handoff: &Handoff) -> Error {
     let mut details = e.details.clone();
     if !details.is_object() {

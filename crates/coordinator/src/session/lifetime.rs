@@ -32,12 +32,12 @@ impl Closing {
 }
 
 impl SessionAuthority {
-    /// Ends the turn together with the session.
+    /// Closes the session and ends its turn.
     ///
     /// # Errors
-    /// Returns `NOT_YOUR_TURN` if another agent holds the turn or has it reserved, or if the
-    /// session is idle and has drivers and the agent is not one of them; never for a person or with
-    /// `force`. Also returns `IDENTITY_AMBIGUOUS`, and errors from the log.
+    /// Returns `NOT_YOUR_TURN` if another agent holds the turn or has it reserved, or if the turn
+    /// is idle and the agent is not a driver of a session that has drivers; never for a person or
+    /// with `force`. Also returns `IDENTITY_AMBIGUOUS`, and errors from the log.
     pub fn close(&self, who: Option<&Participant>, how: Closing) -> Result<()> {
         who.map_or(Ok(()), Participant::require_unambiguous)?;
         self.change(|state, now| {

@@ -284,7 +284,7 @@ impl State {
         Ok(())
     }
 
-    /// Adds a member, or changes its role or display name.
+    /// Adds a member, or changes the role or display name of an existing one.
     pub(super) fn put_member(
         &mut self,
         who: &Participant,

@@ -166,7 +166,7 @@ impl SessionAuthority {
         Ok(reply)
     }
 
-    /// Claims the turn once, for a member.
+    /// Makes one attempt to claim the turn for a member.
     pub(super) fn claim(&self, who: &Participant) -> Result<TurnReply> {
         self.change(|state, now| {
             state.touch(who, now);
