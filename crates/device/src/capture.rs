@@ -18,7 +18,7 @@ pub struct Page {
 }
 
 impl Page {
-    /// Creates the address and title of a document.
+    /// Creates a page with an address and a title.
     #[must_use]
     pub fn new(url: impl Into<String>, title: impl Into<String>) -> Self {
         Self { url: url.into(), title: title.into() }
@@ -92,7 +92,7 @@ impl LocatedElement {
 #[derive(Debug, Clone, Default)]
 #[non_exhaustive]
 pub struct ScreenshotRequest {
-    /// Only this element.
+    /// The element to which the screenshot is limited, if any.
     pub of: Option<Handle>,
     /// Whether to show the whole page, or the whole screen of a desktop app, instead of the
     /// viewport. Ignored if `of` is set.

@@ -205,7 +205,7 @@ pub enum Action {
         /// How long the button stays down.
         hold: Duration,
     },
-    /// Press at one point, move, release at another.
+    /// Press at one point, move, and release at another.
     Drag {
         /// The start point.
         from: (f64, f64),

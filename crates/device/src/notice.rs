@@ -177,7 +177,7 @@ pub struct Dialog {
     pub message: String,
     /// The default answer of a prompt.
     pub default: String,
-    /// The tab that shows the dialog, when it is not the active one.
+    /// The tab that shows the dialog, if that tab is not the active one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub tab: Option<String>,
 }

@@ -10,7 +10,7 @@ use std::sync::OnceLock;
 use std::time::Duration;
 use tokio_util::sync::CancellationToken;
 
-/// The default for the maximum time until an app is ready.
+/// The default maximum time until an app is ready.
 const READY: Duration = Duration::from_secs(10);
 
 /// A request to open an app.

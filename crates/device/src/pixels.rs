@@ -21,7 +21,7 @@ pub fn rgb(pixels: &[u8], places: [usize; 3]) -> Vec<u8> {
 }
 
 /// Encodes red, green and blue as a PNG. The encoding favors speed: 1 ms for 1280x900 instead of 60
-/// ms with the default, for a third more bytes.
+/// ms with the default, at the cost of a third more bytes.
 ///
 /// # Errors
 /// Returns `INTERNAL` when the pixels do not fill the size.

@@ -40,8 +40,8 @@ pub trait Sink: Send + 'static {
     fn lost(&mut self, reason: &str);
 }
 
-/// The size in bytes from which a write gets no more frames: a pipe accepts this amount without
-/// waiting for its reader.
+/// The size, in bytes, at which no more frames are added to a write: a pipe accepts this amount
+/// without waiting for its reader.
 const MAX_BATCH_BYTES: usize = 64 << 10;
 
 type Answer = Result<Box<RawValue>, Refused>;

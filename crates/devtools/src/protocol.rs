@@ -98,7 +98,7 @@ methods! {
     "Page.setLifecycleEventsEnabled" EnableLifecycle { enabled: bool } -> Done;
     /// Adds a script that runs in every document, in an isolated world.
     "Page.addScriptToEvaluateOnNewDocument" AddScript { source: String, world_name: &'static str, run_immediately: bool } -> Done;
-    /// Creates our isolated world in a frame that has none yet.
+    /// Creates stickpin's isolated world in a frame that has none yet.
     "Page.createIsolatedWorld" CreateWorld { frame_id: String, world_name: &'static str } -> WorldAnswer;
     /// Navigates to a URL.
     "Page.navigate" Navigate { url: String } -> Navigated, within PATIENT;
@@ -144,7 +144,7 @@ methods! {
     "Runtime.getProperties" GetProperties { object_id: String, own_properties: bool } -> Properties;
     /// Releases the objects of a group.
     "Runtime.releaseObjectGroup" ReleaseObjectGroup { object_group: &'static str } -> Done;
-    /// Adds a function that scripts in one world can call to send us an event.
+    /// Adds a function that scripts in one world can call to send stickpin an event.
     "Runtime.addBinding" AddBinding { name: &'static str, execution_context_name: &'static str } -> Done;
 
     /// Returns the element that owns a frame.

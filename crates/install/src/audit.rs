@@ -47,8 +47,9 @@ pub(crate) struct AuditEvent<'a> {
     pub(crate) target: TargetKind,
     pub(crate) action: Action,
     pub(crate) shape: Option<&'a str>,
-    /// Digests of the configuration or the skill before and after the change.
+    /// The digest of the configuration or the skill before the change.
     pub(crate) before: Option<String>,
+    /// The digest of the configuration or the skill after the change.
     pub(crate) after: Option<String>,
     pub(crate) detail: Option<String>,
 }

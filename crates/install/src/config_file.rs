@@ -1,4 +1,4 @@
-//! A configuration file that is replaced only if no other program changed it in the meantime.
+//! A configuration file that is replaced only if no other program has changed it in the meantime.
 
 use crate::disk::{self, Disk, PRIVATE};
 use crate::error::TargetError;
@@ -50,8 +50,9 @@ impl ConfigFile {
         self.content.as_deref()
     }
 
-    /// Replaces the content. `announce` runs before the rename; if it fails, the file is unchanged.
-    /// Returns false, without replacing the file, if another program changed it in the meantime.
+    /// Replaces the content. `announce` runs before the new file replaces the old one; if
+    /// `announce` fails, the file is unchanged. Returns false, without replacing the file, if
+    /// another program changed it in the meantime.
     pub(crate) fn replace(
         &self,
         disk: &dyn Disk,

@@ -1,7 +1,7 @@
 //! Edits of one entry in a configuration file, as text in and text out.
 //!
-//! An edit replaces only the bytes of the entry. Its result is read back: unless it is the old
-//! document with exactly that entry changed, the edit is refused.
+//! An edit replaces only the bytes of the entry. The result is read back: unless the result is the
+//! old document with exactly that entry changed, the edit is refused.
 
 mod json;
 mod toml;
@@ -29,7 +29,7 @@ pub(crate) enum EditError {
     /// A key on the path to the entry occurs more than once.
     #[error("`{0}` occurs more than once")]
     Duplicate(String),
-    /// The entry, or its parent, is written in a form that is never produced by an installation.
+    /// The entry, or its parent, is written in a form that an installation never produces.
     #[error("`{0}` is written in a form that cannot be edited safely")]
     Form(String),
 }

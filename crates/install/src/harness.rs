@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::ffi::OsString;
 use std::path::{Path, PathBuf};
 
-/// The key of our entry in every configuration.
+/// The key of stickpin's entry in every configuration.
 pub(crate) const SERVER_NAME: &str = "stickpin";
 
 /// A coding agent's program that reads skills and may list MCP servers in a configuration file.
@@ -47,7 +47,7 @@ pub(crate) struct Config {
     pub(crate) alternative: Option<Place>,
     /// The syntax.
     pub(crate) format: Format,
-    /// The possible positions of our entry. An entry is written at the first position whose
+    /// The possible positions of stickpin's entry. An entry is written at the first position whose
     /// condition holds; entries are recognized at all of them.
     pub(crate) slots: &'static [Slot],
     /// Whether the harness itself writes the file while it is running, so that the harness's own
@@ -55,7 +55,7 @@ pub(crate) struct Config {
     pub(crate) managed: bool,
 }
 
-/// A position of our entry in a configuration.
+/// A position of stickpin's entry in a configuration.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Slot {
     /// The keys that lead to the entry.
@@ -155,7 +155,7 @@ pub(crate) const ANTIGRAVITY: Harness = Harness {
     duplicates: &[],
 };
 
-/// All harnesses, in the order of results.
+/// All harnesses, in the order in which results list them.
 pub(crate) const HARNESSES: &[Harness] = &[CLAUDE_CODE, CODEX, GEMINI, OPENCODE, ANTIGRAVITY];
 
 /// The environment variables that locate the files of harnesses.

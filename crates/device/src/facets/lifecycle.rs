@@ -10,7 +10,7 @@ use stickpin_tree::Handle;
 /// What a device does between commands, and how its app ends. Every method has a default.
 #[async_trait]
 pub trait Lifecycle: Send {
-    /// From now on, allows the app to show only those files of this machine that are in the given
+    /// Allows the app, from now on, to show only those files of this machine that are in the given
     /// folders. The limit covers addresses, links, frames, scripts and redirects. A device that
     /// opens no files by address has nothing to confine.
     ///

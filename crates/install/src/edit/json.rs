@@ -194,7 +194,7 @@ fn is_comment(token: &TokenAndRange<'_>) -> bool {
     matches!(token.token, Token::CommentLine(_) | Token::CommentBlock(_))
 }
 
-/// Finds the member that the last key of a pointer names. Fails if it occurs more than once.
+/// Finds the member that the last key of a pointer names. Fails if the key occurs more than once.
 fn position(parent: &Object<'_>, pointer: &[&str]) -> Result<Option<usize>, EditError> {
     let key = pointer.last().copied().unwrap_or_default();
     let mut found =
