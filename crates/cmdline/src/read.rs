@@ -106,7 +106,8 @@ fn batch_step(line: &str) -> Result<Value> {
     if read.options != Options::default() {
         let line = stickpin_tree::quote(line);
         let message = format!("common options such as `--session` cannot be set for a single step: {line}");
-        let hint = "put options such as `--session` and `--json` before the steps; they apply to every step";
+        let hint =
+            "put options such as `--session` and `--json` before the steps; such options apply to every step";
         return Err(Error::invalid_args(message).hint(hint));
     }
     Ok(json!({ "command": read.entry.spec.name, "input": read.input }))

@@ -66,7 +66,7 @@ pub fn resolve_command<O: LocalCommand>(args: &[String], own: &[O]) -> Result<Op
     if members.is_empty() {
         return Err(unknown_command_error(group, own));
     }
-    let all = format!("stickpin {group} {}", members.join("|"));
+    let all = format!("usage: stickpin {group} {}", members.join("|"));
     let (message, hint) = match next_word(args, first + 1).map(|second| &args[second]) {
         Some(second) => {
             let suggestion = nearest(second, members.iter().copied());
@@ -159,10 +159,10 @@ mod tests {
         };
         assert_eq!(error("snapshto -i").hint, "did you mean `stickpin snapshot`?");
         assert_eq!(error("qqqq").hint, "run `stickpin help` to list the commands");
-        assert_eq!(error("daemon").hint, "stickpin daemon status|start|stop");
+        assert_eq!(error("daemon").hint, "usage: stickpin daemon status|start|stop");
         let error = error("daemon dance");
         assert_eq!(error.message, "`daemon` has no command \"dance\"");
-        assert_eq!(error.hint, "stickpin daemon status|start|stop");
+        assert_eq!(error.hint, "usage: stickpin daemon status|start|stop");
         assert_eq!(error.code, ErrorCode::InvalidArgs);
     }
 

@@ -235,8 +235,10 @@ impl Call {
                 target.clone().unwrap_or_else(|| given.to_owned())
             })
         });
-        let missing =
-            || Error::invalid_args("`it` refers to nothing").hint("name an element first: `press @e3`");
+        let missing = || {
+            Error::invalid_args("`it` refers to nothing")
+                .hint("name an element first, for example `press @e3`")
+        };
         if used { target.map(Some).ok_or_else(missing) } else { Ok(None) }
     }
 

@@ -60,7 +60,7 @@ async fn show(executor: &Arc<Executor>, theme: Theme, history: Vec<String>) -> R
             _ = hangups.recv() => return Ok(()),
             input = typed.recv() => match input {
                 Some(Ok(input)) => input,
-                Some(Err(e)) => return Err(terminal_error("read the terminal", &e)),
+                Some(Err(e)) => return Err(terminal_error("read from the terminal", &e)),
                 None => return Ok(()),
             },
             Some(input) = heard.recv() => input,
@@ -77,7 +77,7 @@ async fn show(executor: &Arc<Executor>, theme: Theme, history: Vec<String>) -> R
             }
             input = match typed.try_recv() {
                 Ok(Ok(input)) => input,
-                Ok(Err(e)) => return Err(terminal_error("read the terminal", &e)),
+                Ok(Err(e)) => return Err(terminal_error("read from the terminal", &e)),
                 Err(_) => match heard.try_recv() {
                     Ok(input) => input,
                     Err(_) => break,
