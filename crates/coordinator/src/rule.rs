@@ -38,7 +38,7 @@ pub(crate) fn parse_denial(text: &str, targets: &[TargetRef]) -> Result<ScopeRul
     let rule = parse_enforceable(text, targets)?;
     if rule.verbs.contains(&Verb::Observe) {
         let message = format!("the denial {} cannot be enforced: no read is ever refused", quote(text));
-        return Err(Error::invalid_args(message).hint("deny what changes the app: `deny+=act:*`"));
+        return Err(Error::invalid_args(message).hint("deny actions instead: `deny+=act:*`"));
     }
     Ok(rule)
 }

@@ -83,7 +83,7 @@ fn policy_with_changes(policy: &Policy, changes: &[(String, String)]) -> Result<
         }
     }
     let policy: Policy =
-        serde_json::from_value(value).map_err(|e| bad(format!("the limits would not be valid: {e}")))?;
+        serde_json::from_value(value).map_err(|e| bad(format!("the limits would be invalid: {e}")))?;
     if policy.renew_ms >= policy.lease_ttl_ms {
         return Err(bad("`renewMs` must be less than `leaseTtlMs`".to_owned()));
     }

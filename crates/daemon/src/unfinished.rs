@@ -21,7 +21,7 @@ pub(crate) fn refusal(sessions: &[String], work: &Unfinished) -> Option<Error> {
         (true, true) => return None,
         (true, false) => (
             ErrorCode::NotYourTurn,
-            "wait until the turn is released, or run `stickpin daemon stop --force`: the turn stays with its owner under the next daemon",
+            "wait until every turn is released, or run `stickpin daemon stop --force`: a turn stays with its owner under the next daemon",
         ),
         // A command such as `open` can run in a session whose app is not open yet.
         (false, _) if sessions.is_empty() => (
