@@ -326,8 +326,8 @@ pub fn failed_response(command: &str, session: Option<String>, error: Error) -> 
     }
 }
 
-/// Returns whether the connection ended, as opposed to a daemon that is silent or sends invalid
-/// data.
+/// Returns whether an error means that the connection ended, rather than that the daemon is silent
+/// or sent invalid data.
 fn is_lost(e: &io::Error) -> bool {
     !matches!(e.kind(), ErrorKind::InvalidData | ErrorKind::WouldBlock | ErrorKind::TimedOut)
 }

@@ -69,7 +69,7 @@ pub struct SocketClient {
 /// Pending answers, by the id of the call. `None` once the connection has ended.
 type PendingAnswers = Arc<Mutex<Option<HashMap<u64, Pending>>>>;
 
-/// The id of a call's command in the log, once it has begun.
+/// The id of a call's command in the log, once the command has begun.
 type BegunCommand = Arc<OnceLock<Value>>;
 
 /// A call that waits for its answer.
@@ -154,7 +154,8 @@ impl Client for SocketClient {
         Arc::new(Self::new(self.state_dir.clone(), self.start.clone()))
     }
 
-    /// Informs the daemon over the current connection now, and over each later one when it is made.
+    /// Informs the daemon over the current connection now, and over each later connection when it
+    /// is made.
     async fn bind(&self, session: &str) {
         if !lock(&self.bound_sessions).insert(session.to_owned()) {
             return;

@@ -50,8 +50,7 @@ pub fn rewrite(hint: &str, mut replace: impl FnMut(Mention<'_>) -> Option<String
 /// the named session. Returns `None` for a line without a command, and for a request for help.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` for any other command, and for a line that the grammar of the command
-/// refuses.
+/// Returns `INVALID_ARGS` for any other command, and for a line that the command's grammar refuses.
 pub fn line(line: &str, others: &[&'static CommandDefinition]) -> Result<Option<MentionedCommand>> {
     let words = split(line)?;
     let Some(ResolvedCommand { name, args }) = resolve_command(&words, others)? else { return Ok(None) };

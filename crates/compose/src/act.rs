@@ -55,7 +55,7 @@ impl<G: Environment> CompositeDevice<G> {
         Ok(prepared)
     }
 
-    /// Sends an input to the member, or to the window outside the members, that it is for.
+    /// Sends an input to the member that it is for, or to the window outside the members.
     /// `prepared` is the ticket that [`Self::aim_in_member`] returned, or an empty ticket.
     ///
     /// # Errors

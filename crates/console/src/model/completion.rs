@@ -1,4 +1,4 @@
-//! Completion of commands, options, their values, refs and selectors.
+//! Completion of commands, options, option values, refs and selectors.
 
 use super::line::{COLONS, IT, quote_word};
 use stickpin_client::ClientCommands;

@@ -16,8 +16,8 @@ pub(crate) struct Background {
 
 impl Background {
     /// Starts a command. Returns the command's response if the command ends before it serves;
-    /// otherwise, returns its first lasting line as a response. After that, cancelling `call` no
-    /// longer ends the command.
+    /// otherwise, returns the command's first lasting line as a response. After that, cancelling
+    /// `call` no longer ends the command.
     pub(crate) async fn start(
         &self,
         command: &'static dyn ClientCommand,

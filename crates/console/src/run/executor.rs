@@ -157,7 +157,8 @@ impl Executor {
     }
 
     /// Runs one line until it ends or continues in the background. If the line ran a command, the
-    /// conversation contains its entry when this returns, or a warning in the output says why not.
+    /// conversation contains the command's entry when this function returns, or a warning in the
+    /// output says why not.
     pub(crate) async fn run(&self, line: &str, cancel: CancellationToken) -> Outcome {
         let mut outcome = self.run_line(line, cancel).await.unwrap_or_else(|e| error_outcome(&e));
         // A background command that has ended is reported with the next line.

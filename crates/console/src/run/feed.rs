@@ -96,7 +96,7 @@ impl Reader {
     }
 }
 
-/// Reads the log of the session, and continues where it stopped.
+/// Reads the log of the session, each time from where the last read ended.
 struct Follower {
     executor: Arc<Executor>,
     client: Arc<dyn Client>,
