@@ -327,8 +327,8 @@ pub(crate) fn discard(coordinator: &Coordinator, name: &str) -> Result<()> {
     coordinator.store.remove(name).map_err(error::of_store)
 }
 
-/// Marks the grants to an agent in these sessions as undelivered, because its client ended without
-/// having read them. Each turn is reserved for the agent again, unless the agent continues.
+/// Marks the grants to an agent in these sessions as undelivered, because the agent's client ended
+/// without having read them. Each turn is reserved for the agent again, unless the agent continues.
 pub fn take_back_grants(coordinator: &Coordinator, agent: &AgentId, sessions: &[String]) {
     let granted = |session: &Arc<SessionAuthority>| sessions.iter().any(|name| name == session.name());
     for session in coordinator.in_use().into_iter().filter(granted) {

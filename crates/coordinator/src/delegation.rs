@@ -2,8 +2,8 @@
 //!
 //! A child has a log, members and a turn, but no device. Its members act on behalf of the child in
 //! the session that has the device, within the scope that the child borrowed. Loans are part of the
-//! lender's metadata. The scope is computed from the metadata of a family of sessions for every
-//! action, so there is no copy that could differ.
+//! lender's metadata. For every action, the scope is computed from the metadata of a family of
+//! sessions, so there is no copy that could differ.
 
 mod ending;
 mod family;

@@ -3,9 +3,9 @@
 //! A [`Coordinator`] contains the sessions of a state directory. Each [`SessionAuthority`] owns the
 //! log of one session and is its only writer: members join and leave, the turn passes from one
 //! agent to the next, and every command is recorded before the device is touched. The rules come
-//! from `stickpin_session::turn`, and `stickpin_store` writes the files. This crate applies them at
-//! run time: it keeps track of the time, of the agents that are waiting, and of those that are
-//! connected.
+//! from `stickpin_session::turn`, and `stickpin_store` writes the files. This crate applies the
+//! rules at run time: it keeps track of the time, of the agents that are waiting, and of those that
+//! are connected.
 //!
 //! ```
 //! use std::sync::Arc;

@@ -235,8 +235,8 @@ impl Coordinator {
         Ok(visible(&read, Some(who)).get(name).copied().unwrap_or(Visibility::Host))
     }
 
-    /// Returns one session as described by its metadata, even if it is damaged. `open` names the
-    /// sessions whose app is open.
+    /// Returns one session as described by its metadata, even if the session is damaged. `open`
+    /// names the sessions whose app is open.
     #[must_use]
     pub fn listed(&self, name: &str, who: Option<&Participant>, open: &BTreeSet<String>) -> ListedSession {
         let read = self.cached_meta(name);

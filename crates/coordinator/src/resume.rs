@@ -92,9 +92,9 @@ pub fn store_deadlines(coordinator: &Coordinator) {
 
 /// Loads the sessions in which something was unfinished when the last host ended: a turn that is
 /// owned or reserved, a loan, a child, an open device, or a command without an end. From then on,
-/// the guardian maintains them, even if nobody uses them. Of the sessions without a deadline, only
-/// the newest are loaded. The other sessions are loaded on first use. Returns the number of loaded
-/// sessions.
+/// the guardian maintains these sessions, even if nobody uses them. Of the sessions without a
+/// deadline, only the newest are loaded. The other sessions are loaded on first use. Returns the
+/// number of loaded sessions.
 ///
 /// A session that cannot be loaded is reported to whoever uses it.
 ///
@@ -123,8 +123,8 @@ pub fn resume(coordinator: &Coordinator) -> Result<usize> {
     Ok(loaded)
 }
 
-/// Records that a session's host ended, and its device with it. Gives the turn back to its owner,
-/// or surrenders it after a reboot. Returns whether the owner has the turn again.
+/// Records that a session's host ended, and the session's device with the host. Gives the turn back
+/// to its owner, or surrenders it after a reboot. Returns whether the owner has the turn again.
 pub(crate) fn take_over(coordinator: &Coordinator, log: &mut SessionLog) -> Result<bool> {
     let now = (coordinator.shared.environment.now)();
     let before = log.meta().turn.clone();

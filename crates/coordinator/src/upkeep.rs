@@ -1,4 +1,4 @@
-//! The limits and denials of a session, and repairs of its files that only a person may request.
+//! The limits and denials of a session, and file repairs that only a person may request.
 
 use crate::coordinator::Coordinator;
 use crate::error;

@@ -6,7 +6,7 @@ use std::collections::HashMap;
 use stickpin_coordinator::{Coordinator, take_back_grants};
 use stickpin_session::turn::AgentId;
 
-/// The responses on one connection that its client may not have received yet.
+/// The responses on one connection that the connection's client may not have received yet.
 #[derive(Debug, Default)]
 pub(crate) struct Deliveries(Mutex<Pending>);
 
@@ -63,7 +63,8 @@ impl Deliveries {
     }
 
     /// Takes back the turns that a client did not learn of, because it disconnected with unread
-    /// responses. The turns are reserved for its agent again, unless the agent continues by itself.
+    /// responses. The turns are reserved for the client's agent again, unless the agent continues
+    /// by itself.
     pub(crate) fn take_back(&self, coordinator: &Coordinator) {
         let granted = self.0.lock().granted.take();
         if let Some((agent, sessions)) = granted {

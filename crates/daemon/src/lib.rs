@@ -153,8 +153,8 @@ fn busy(state_dir: &StateDir) -> Error {
     ))
 }
 
-/// Binds the socket. A file in its place belongs to a dead daemon, because this process holds the
-/// lock.
+/// Binds the socket. A file in the socket's place belongs to a dead daemon, because this process
+/// holds the lock.
 fn listen(socket: &Path) -> Result<UnixListener> {
     let failed = |e: std::io::Error| io_error("listen at", socket, &e);
     match std::fs::remove_file(socket) {

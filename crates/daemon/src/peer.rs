@@ -30,7 +30,7 @@ use tokio::sync::{OwnedSemaphorePermit, Semaphore, oneshot};
 use tokio::time::timeout;
 
 /// The maximum number of concurrent calls per connection. The next call waits until one is
-/// answered, and nothing after it is read: a client must read its answers to be served.
+/// answered, and nothing after that call is read: a client must read its answers to be served.
 const MAX_CALLS: u32 = 128;
 
 /// The timeout for a client to read an answer, and to finish a message that it began.
@@ -371,8 +371,8 @@ impl Peer {
         self.result(id, &*json).await
     }
 
-    /// Runs a request. Notifies the client when its command has begun, if the client reads such
-    /// notifications and the command does not end at once.
+    /// Runs a request. Notifies the client when the request's command has begun, if the client
+    /// reads such notifications and the command does not end at once.
     async fn run(&self, id: &Value, request: Request, token: CancellationToken) -> Response {
         let (begun, is_begun) = oneshot::channel();
         let call = self.daemon.host.call_reporting(request, token, Some(begun));
@@ -428,7 +428,7 @@ impl Peer {
         self.daemon.shutdown.cancel();
     }
 
-    /// Sends an answer. Returns whether it could be written.
+    /// Sends an answer. Returns whether the answer could be written.
     async fn result<R: Serialize>(&self, id: Value, result: R) -> bool {
         self.send(&Answer::ok(id, result)).await
     }

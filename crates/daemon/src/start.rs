@@ -57,8 +57,8 @@ struct Layout {
 #[serde(rename_all = "camelCase")]
 struct Hint {
     pid: u32,
-    /// The start time of the process in clock ticks, which distinguishes it from another process
-    /// with the same id.
+    /// The start time of the process in clock ticks, which distinguishes the process from another
+    /// one with the same id.
     process_start: Option<u64>,
     boot_id: String,
     version: &'static str,

@@ -1,5 +1,5 @@
-//! Threads that serve connections. The first one also accepts them. Another thread is started when
-//! a connection arrives and every thread is busy, up to the number of cores.
+//! Threads that serve connections. The first thread also accepts connections. Another thread is
+//! started when a connection arrives and every thread is busy, up to the number of cores.
 //!
 //! A connection and its calls stay on one thread. A single client therefore uses a daemon with one
 //! thread, and clients that work at the same time use several cores.

@@ -301,7 +301,7 @@ impl State {
         }
     }
 
-    /// Adds the name and the summary of a command to the event for its end.
+    /// Adds a command's name and summary to the event for the command's end.
     fn name_commands(&self, events: &mut [Event], begun: &Commands) -> Result<()> {
         for event in events.iter_mut().filter(|event| event.kind == KindName::CommandEnd) {
             let Some(Value::Object(payload)) = &mut event.payload else { continue };

@@ -25,9 +25,9 @@ pub struct WaitOptions {
     /// Whether to also return when a record concerns the agent.
     pub events: bool,
     /// The record after which events are read. By default, reading begins after the last event that
-    /// the agent read, or after it joined.
+    /// the agent read, or after the agent joined.
     pub after: Option<u64>,
-    /// The process of the client, for an error that names it.
+    /// The process of the client, for an error that names the process.
     pub pid: Option<u32>,
 }
 
