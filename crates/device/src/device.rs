@@ -35,7 +35,7 @@ pub struct DeviceInfo {
     pub partial: bool,
     /// Whether any call, including one that sends input, can be dropped at any moment without harm.
     /// True if a call is a single request to another process, for example over HTTP. An action that
-    /// takes too long then ends in `TIMEOUT` without ending its session.
+    /// takes too long then ends in `TIMEOUT` without ending the session.
     pub drop_safe: bool,
     /// Whether the app was quiet after it was opened, and if not, what was still active. Reported
     /// as quiet if opening waits for nothing, as for a whole desktop.

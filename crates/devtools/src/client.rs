@@ -88,7 +88,7 @@ impl Pending {
     }
 }
 
-/// A connection to a browser. Clones share the connection. When the last one is dropped, the pipe
+/// A connection to a browser. Clones share the connection. When the last clone is dropped, the pipe
 /// closes, and a browser that reads from a pipe exits.
 #[derive(Clone)]
 pub struct Client {

@@ -31,7 +31,7 @@ pub(crate) enum TargetError {
     NotInstalled {
         /// The program.
         program: &'static str,
-        /// The folder of its configuration.
+        /// The folder of the harness's configuration.
         folder: PathBuf,
     },
     /// The harness's own command failed or did not have the requested effect. The configuration may
