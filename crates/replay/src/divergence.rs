@@ -141,7 +141,7 @@ pub(crate) fn relaxed_selectors(step: &Step) -> Vec<(SuggestionReason, Selector)
     found
 }
 
-/// Adds the matches from the output of `find`.
+/// Adds the new matches from the output of `find`, up to [`MAX_SUGGESTIONS`] in all.
 pub(crate) fn add_suggestions(
     suggestions: &mut Vec<Suggestion>,
     reason: SuggestionReason,

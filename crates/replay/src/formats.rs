@@ -1,5 +1,5 @@
-//! Scripts in other formats, read into and written from the same value. Without the feature
-//! `formats`, only `.ad` scripts are read.
+//! Scripts in other formats, read into and written from the same type as `.ad` scripts. Without the
+//! feature `formats`, only `.ad` scripts are read.
 
 #[cfg(feature = "formats")]
 mod agent_device;

@@ -102,7 +102,7 @@ pub struct Step {
     pub shown: String,
     /// The parsed command.
     pub line: CommandLine,
-    /// The recorded meanings of its targets, in order.
+    /// The recorded meanings of the targets, in order.
     pub expected: Vec<String>,
 }
 
@@ -323,7 +323,7 @@ fn invalid_script(message: String) -> Error {
 
 fn unset_variable(at: &dyn std::fmt::Display, e: &UnsetVariable) -> Error {
     invalid_script(format!("{at}: {e}")).hint(format!(
-        "set it with `-e {0}=VALUE` or `STICKPIN_VAR_{0}=VALUE`, or write `${{{0}:-default}}`",
+        "set it with `-e {0}=VALUE` or `STICKPIN_VAR_{0}=VALUE`, or give it a default: `${{{0}:-default}}` (in a Maestro flow: `${{{0} || \"default\"}}`)",
         e.name
     ))
 }

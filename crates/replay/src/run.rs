@@ -1,5 +1,6 @@
 //! Runs a plan. Each step waits for an actionable target, checks it against the recording, and acts
-//! on it. No step waits for the app to settle afterwards: the next step's wait is enough.
+//! on it. A step waits for the app to settle afterwards only if its line says so: otherwise, the
+//! next step's wait is enough.
 
 mod calls;
 mod run_state;
@@ -85,7 +86,7 @@ pub enum RunEnd {
     Passed,
     /// A step found something other than what was recorded, or nothing.
     Diverged(Box<Divergence>),
-    /// The script is for another device, or the device, daemon or disk failed ([`is_broken`]).
+    /// The script is for another platform, or the device, daemon or disk failed ([`is_broken`]).
     /// Neither case says anything about the app.
     Broken {
         /// The number of the step.
@@ -123,7 +124,7 @@ pub struct RunResult {
     pub last_session: Option<(String, PathBuf)>,
     /// The sessions that the run opened and that are still open.
     pub open: BTreeSet<String>,
-    /// The repaired scripts that a `close` in the run wrote.
+    /// The repaired scripts that the last `close` of the run wrote.
     pub repaired: Vec<RepairedScript>,
 }
 
@@ -188,7 +189,7 @@ impl Runner<'_> {
         self.run_items(&plan.items, true).await
     }
 
-    /// Fails if the host supports platforms, but not this one.
+    /// Fails if the host lists its platforms and this one is not among them.
     async fn check_platform(&mut self, platform: &str, first: &Step) -> Result<(), StopReason> {
         let capabilities = self.query(first, "capabilities", json!({}), None).await;
         if let Some(error) = capabilities.error.filter(|e| is_broken(e.code)) {
@@ -384,7 +385,7 @@ impl Runner<'_> {
     fn deadline_error(&self, step: &Step) -> Error {
         let limit = self.options.deadline.unwrap_or_default().as_millis();
         Error::timeout(format!("the script exceeded {limit} ms at {}", step.at))
-            .hint("allow more time with `--timeout MS`, or with `context timeout=MS` in the script, before its first command")
+            .hint("allow more time with `--timeout MS`, or with `context timeout=MS` before the first command of the script")
             .dispatched(Dispatched::Unknown)
     }
 }
@@ -394,7 +395,7 @@ pub(crate) const CLOSE: &str = "close";
 
 fn platform_error(expected: &str, found: fmt::Arguments<'_>) -> Error {
     Error::unsupported(format!("the script is for {}, but {found}", stickpin_tree::quote(expected)))
-        .hint("correct `platform=...` in the script's `context` line (in a Maestro flow, a `url` means the platform web)")
+        .hint("correct `platform=...` in the script's `context` line (in a Maestro flow, a `url` means the platform `web`)")
 }
 
 /// Returns whether a query that failed with this code may succeed when it is repeated.

@@ -52,7 +52,7 @@ impl Script {
 /// A line, or a block with its lines.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Node {
-    /// The number of its first line, from 1; 0 in a script that was not read from text.
+    /// The number of the first line, from 1; 0 in a script that was not read from text.
     pub line: u32,
     /// The content of the line.
     pub kind: NodeKind,

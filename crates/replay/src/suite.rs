@@ -91,9 +91,9 @@ impl SuiteState {
     }
 }
 
-/// Returns a runtime with which one of several workers gets its own thread. The worker and the
-/// daemon's thread for its connection wake each other in turn and stay on one core. A thread that
-/// serves several workers would pull all of their counterparts to its core.
+/// Returns the runtime for a worker's own thread; `None` if there is only one worker. The worker
+/// and the daemon's thread for its connection wake each other in turn and stay on one core. A
+/// thread that serves several workers would pull all of their counterparts to its core.
 fn dedicated_runtime(workers: usize) -> Option<Runtime> {
     if workers == 1 {
         return None;

@@ -12,7 +12,7 @@ pub struct Vars {
     pub given: BTreeMap<String, String>,
     /// The values of `STICKPIN_VAR_KEY`, otherwise of `AD_VAR_KEY`, by KEY.
     pub environment: BTreeMap<String, String>,
-    /// The values of `AD_PLATFORM`, `AD_SESSION`, `AD_FILENAME`, `AD_DEVICE` and `AD_ARTIFACTS`.
+    /// The values of `AD_SESSION`, `AD_FILENAME` and, if artifacts are kept, `AD_ARTIFACTS`.
     pub built_in: BTreeMap<String, String>,
 }
 
@@ -24,7 +24,7 @@ impl Vars {
     pub fn set_from_pair(&mut self, pair: &str) -> Result<()> {
         let bad = |message: String| Err(Error::invalid_args(message).hint("for example: `-e USER=ada`"));
         let Some((key, value)) = pair.split_once('=') else {
-            return bad(format!("{} is not KEY=VALUE", stickpin_tree::quote(pair)));
+            return bad(format!("{} is not of the form `KEY=VALUE`", stickpin_tree::quote(pair)));
         };
         if !crate::script::is_name(key) {
             return bad(format!("{} is not a variable name", stickpin_tree::quote(key)));

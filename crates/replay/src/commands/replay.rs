@@ -23,7 +23,7 @@ use stickpin_tree::quote;
 ///
 /// Each step waits for its target, checks that the target is what was recorded, and acts. If a step
 /// finds something else or nothing, no input is sent: the response says what was expected, what is
-/// there now, with refs, and how to continue. The session stays open.
+/// there now (with refs), and how to continue. The session stays open.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {
@@ -37,8 +37,8 @@ struct Arguments {
     /// Begin with this step, in an app that is already in the right state.
     #[schemars(extend("x-placeholder" = "N"))]
     from: Option<usize>,
-    /// The round of each `repeat` and `retry` block around that step, outermost first: `2` or
-    /// `3,1`.
+    /// The round of each `repeat` and `retry` block around the first step to run, outermost first:
+    /// `2` or `3,1`.
     #[schemars(extend("x-placeholder" = "N"))]
     rounds: Option<String>,
     /// Fail if the script has changed since the divergence was reported.
@@ -182,7 +182,9 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
         RunEnd::Broken { error, .. } => (None, Some(error.clone())),
         RunEnd::Stopped => {
             let e = Error::timeout("the replay was stopped before it finished");
-            (None, Some(e.hint("the session was closed; use `--keep-session` to keep it open")))
+            let hint = "what the script opened was closed; use `--keep-session` to keep it open";
+            let closed = !args.keep_session && !ran.open.is_empty();
+            (None, Some(if closed { e.hint(hint) } else { e }))
         }
     };
     let replayed = Replayed {
@@ -211,7 +213,7 @@ fn start_position(plan: &Plan, args: &Arguments) -> Result<Position> {
     let digest = plan.digest();
     if let Some(given) = args.plan_digest.as_ref().filter(|given| **given != digest) {
         let message = format!(
-            "{} has changed, or a file that it includes: its plan digest is {digest}, not {}",
+            "{} or a file that it includes has changed: the plan digest is {digest}, not {}",
             plan.file,
             quote(given)
         );
@@ -235,11 +237,12 @@ fn start_position(plan: &Plan, args: &Arguments) -> Result<Position> {
     Err(match plan.round_depth(from.step) {
         None => {
             let steps = format_count(plan.steps, "step");
-            Error::invalid_args(format!("{refusal}: the script has {steps}"))
+            Error::invalid_args(format!("{refusal}: the script has {steps}")).hint("count the steps from 1")
         }
         Some(0) => Error::invalid_args(format!(
             "{refusal} in a round: the step is not in a `repeat` or `retry` block"
-        )),
+        ))
+        .hint("omit `--rounds`"),
         Some(depth) => Error::invalid_args(format!(
             "{refusal} without a valid round: the step is in {}",
             match depth {
@@ -247,7 +250,7 @@ fn start_position(plan: &Plan, args: &Arguments) -> Result<Position> {
                 _ => format!("{depth} nested `repeat` or `retry` blocks"),
             }
         ))
-        .hint("give the round of each block, outermost first: `--rounds 2` or `--rounds 3,1`"),
+        .hint("give an existing round of each block, outermost first: `--rounds 2` or `--rounds 3,1`"),
     })
 }
 

@@ -20,7 +20,8 @@ const SCROLL_TO_END_PIXELS: &str = "1000000";
 /// Reads the words of a line.
 ///
 /// # Errors
-/// Returns the error from our own grammar.
+/// Returns the error from our own grammar; for a command that only agent-device supports, returns
+/// why it has no counterpart.
 pub(crate) fn read(words: &[String]) -> Result<CommandLine> {
     // Join the words: otherwise, a second word of the selector would become a value, which this
     // predicate does not accept.
@@ -200,7 +201,7 @@ fn translate_swipe(words: &[String]) -> Option<Vec<String>> {
 }
 
 /// Returns how a page scrolls when a finger moves by (x, y): the opposite direction, in pixels.
-/// `None` for a diagonal movement, or for none.
+/// `None` for a diagonal movement or no movement.
 pub(super) fn scroll_of_swipe(x: f64, y: f64) -> Option<(&'static str, u32)> {
     let (distance, direction) = match (x, y) {
         (x, y) if x.abs() < 1.0 && y < 0.0 => (-y, "down"),
@@ -227,7 +228,7 @@ fn translate_scroll_into_view(words: &[String]) -> Option<String> {
     }
 }
 
-/// Returns a target. A recorded ref is replaced by the label that follows it.
+/// Joins words into a target. A recorded ref is replaced by the label that follows it.
 fn translate_target(words: &[String]) -> Option<String> {
     match words {
         [r#ref, label] if r#ref.starts_with('@') => Some(text_selector(label)),

@@ -2,9 +2,9 @@
 //! refused with its position.
 //!
 //! Two rules are stricter than in Maestro, so that a script never acts on an element other than the
-//! intended one. Text must match completely and case-sensitively; `.*text.*` matches a part in any
-//! case, `text.*` the beginning, and `.*text` the end. Several matches are an error unless `index`
-//! chooses.
+//! intended one. Text must match completely and case-sensitively; `.*text.*` matches a part
+//! regardless of case, `text.*` the beginning, and `.*text` the end. Several matches are an error
+//! unless `index` chooses.
 
 mod blocks;
 mod commands;
@@ -46,7 +46,8 @@ pub(super) fn parse(text: &str) -> Result<Script, ScriptError> {
 
 const START: YamlPosition = YamlPosition { line: 1, column: 1 };
 
-const FORM: &str = "for example: `appId: sim:shop`, a line with `---`, then `- launchApp` and more commands";
+const FORM: &str =
+    "write a header such as `appId: sim:shop`, a line `---`, and then commands such as `- launchApp`";
 
 /// The settings in a flow's header.
 #[derive(Debug, Default)]
@@ -115,7 +116,7 @@ fn env(yaml: &Yaml) -> Result<Vec<(String, Template)>, ScriptError> {
     let pair = |(key, value): &(yaml::YamlKey, Yaml)| {
         if !is_name(&key.name) {
             let name = stickpin_tree::quote(&key.name);
-            return Err(key.at.error_at(format!("{name} is not a variable name"), "env: {USER: ada}"));
+            return Err(key.at.error_at(format!("{name} is not a variable name"), ENV_FORM));
         }
         if key.name.starts_with("AD_") {
             return Err(key.at.error_at(format!("`{}` is a reserved name", key.name), ""));

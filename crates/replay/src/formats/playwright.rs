@@ -286,7 +286,8 @@ impl PlaywrightWriter<'_> {
             [TemplatePart::Text(text), ..] => ["http://", "https://", "file:", "data:", "about:"]
                 .iter()
                 .any(|scheme| text.starts_with(scheme)),
-            // The variable is the whole address, or at least has a whole address as its default.
+            // The address begins with a variable that has no default, or one whose default is an
+            // address.
             [TemplatePart::Variable { default, .. }, ..] => {
                 default.as_ref().is_none_or(|text| text.starts_with("http") || text.starts_with("file:"))
             }

@@ -316,7 +316,8 @@ impl<'r> ExportReader<'r> {
     }
 }
 
-/// Sets a scope's values as the defaults of a word's variables.
+/// Sets a scope's values as the defaults of a word's variables. A value that itself contains
+/// variables replaces the variable instead.
 fn with_scope_defaults(template: &Template, scope: &IncludeScope) -> Template {
     template.substitute(|name| {
         let (_, value) = scope.iter().find(|(key, _)| key == name)?;
@@ -347,7 +348,7 @@ pub(super) trait FormatWriter {
     ) -> Result<Vec<String>, String>;
 }
 
-/// Returns the lines for all items, and adds notes on items that have no counterpart.
+/// Returns the lines for all items, and adds notes on items that have no exact counterpart.
 pub(super) fn lines<W: FormatWriter>(
     writer: &mut W,
     items: &[ExportItem],

@@ -1,7 +1,8 @@
 //! The report of a run: files, their attempts, and the steps of each attempt with observations.
 //! `--json` prints this report, and all other reports are made from it.
 //!
-//! Text from an app is not escaped here: code that prints it must do so. Times are in milliseconds.
+//! Text from an app is not escaped here: code that prints it must escape it. Times are in
+//! milliseconds.
 //! Paths are absolute, except the names of scripts, which stay as given.
 
 use crate::divergence::Divergence;
@@ -137,7 +138,8 @@ pub(crate) fn millis(time: Duration) -> f64 {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
-    /// The number in the script, from 1. The steps of an included script are numbered in its place.
+    /// The number in the script, from 1. The steps of an included script are numbered where it is
+    /// included.
     pub number: usize,
     /// The position of the step's line in the script.
     pub at: SourceLocation,

@@ -77,9 +77,8 @@ impl Show for Report {
         };
         let file = crate::script::line(&[crate::script::Template::text(&first.file)]);
         Some(
-            Error::new(code, format!("{n} of {all} failed")).hint(format!(
-                "run a failed script alone to keep its session open: `stickpin replay {file}`"
-            )),
+            Error::new(code, format!("{n} of {all} did not pass"))
+                .hint(format!("to keep the session open when a step fails, run `stickpin replay {file}`")),
         )
     }
 }

@@ -28,7 +28,7 @@ pub(super) struct RunState {
     pub(super) last_session: Option<(String, PathBuf)>,
     /// The refs that the caller is given with a divergence.
     pub(super) refs: Option<RefsEnvelope>,
-    /// The repaired scripts that the last `close` wrote.
+    /// The repaired scripts that the last `close` of the run wrote.
     pub(super) repaired: Vec<RepairedScript>,
 }
 

@@ -88,7 +88,7 @@ impl Parser {
         while at < line.len() {
             let (key, value, end) = parse_pair(line, at, FORM)?;
             let Some(value) = value.as_text() else {
-                return Err(LineError::new(at, "a `context` value contains a variable", FORM));
+                return Err(LineError::new(at, "a `context` value cannot contain a variable", FORM));
             };
             let twice = format!("`{key}` is given twice in `context`");
             LineError::unless(self.script.context(&key).is_none(), at, twice, "keep one of the two")?;
@@ -145,8 +145,8 @@ impl Parser {
                 let Some(asked) = visibility.filter(|_| inner == 3) else {
                     return Err(LineError::new(
                         start,
-                        "`if` needs `visible` or `hidden`, then a selector that is a single word",
-                        "if visible 'role=button \"Accept all\"' {",
+                        "`if` needs `visible` or `hidden`, and one selector",
+                        "quote a selector that contains spaces: `if visible 'role=button \"Accept all\"' {`",
                     ));
                 };
                 Block::If(asked, words[2].clone())
@@ -235,7 +235,7 @@ fn variable(key: &str, at: usize) -> Result<(), LineError> {
         !key.starts_with("AD_"),
         at,
         reserved,
-        "use a name that does not begin with `AD_`; such variables are built in",
+        "use a name without the prefix `AD_`, which is for built-in variables",
     )
 }
 

@@ -59,7 +59,7 @@ impl Template {
         &self.parts
     }
 
-    /// Returns the text if it has no variables.
+    /// Returns the text; `None` if the template contains variables.
     #[must_use]
     pub fn as_text(&self) -> Option<&str> {
         match &self.parts[..] {

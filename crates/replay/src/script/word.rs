@@ -50,7 +50,7 @@ fn in_quotes(line: &str, at: usize, quote: char) -> Result<(Vec<WordChar>, usize
                 return Err(LineError::new(
                     at + i,
                     "the text in double quotes contains a control character",
-                    "write it as an escape: \\t, \\n, \\u001b",
+                    "write the character as an escape, such as `\\t`, `\\n` or `\\u001b`",
                 ));
             }
             c => (c, false),
@@ -63,7 +63,7 @@ fn unclosed_quote(at: usize) -> LineError {
     LineError::new(
         at,
         "a quote is not closed",
-        "\"...\" or '...'; in double quotes, write \\\" for a quotation mark",
+        "close it with the same quote character; in double quotes, write `\\\"` for a quotation mark",
     )
 }
 
@@ -80,15 +80,15 @@ fn read_escape(chars: &mut Peekable<CharIndices<'_>>, at: usize) -> Result<char,
         'u' => unicode_escape(chars).ok_or_else(|| {
             LineError::new(
                 at,
-                "the quoted text contains an invalid \\u escape",
-                "write \\u followed by four hexadecimal digits, or two such escapes for a surrogate pair",
+                "the quoted text contains an invalid `\\u` escape",
+                "write `\\u` followed by four hexadecimal digits, or two such escapes for a surrogate pair",
             )
         })?,
         _ => {
             return Err(LineError::new(
                 at + i - 1,
                 format!("{} is not an escape", quote(&format!("\\{c}"))),
-                "in double quotes, use JSON escapes such as \\\" \\\\ \\n \\t \\uXXXX, or \\$ for a dollar sign",
+                "in double quotes, use JSON escapes such as `\\\"`, `\\\\`, `\\n`, `\\t` and `\\uXXXX`, or `\\$` for a dollar sign",
             ));
         }
     })
@@ -142,7 +142,7 @@ fn read_bare_word(line: &str, at: usize) -> Result<(Vec<WordChar>, usize), LineE
 
 /// Parses the variables.
 fn template(chars: &[WordChar], at: usize) -> Result<Template, LineError> {
-    const FORM: &str = "variables are ${KEY} or ${KEY:-default}; write \\${ for a literal ${";
+    const FORM: &str = "write a variable as `${KEY}` or `${KEY:-default}`, and a literal `${` as `\\${`";
     let mut parts = Vec::new();
     let mut text = String::new();
     let mut rest = chars;
@@ -164,7 +164,7 @@ fn template(chars: &[WordChar], at: usize) -> Result<Template, LineError> {
             None => (inside.as_str(), None),
         };
         if !is_name(name) {
-            return Err(LineError::new(at, format!("{} is not a variable name", quote(name)), FORM));
+            return Err(LineError::new(at, format!("{} is not a variable name", quote(name)), NAME_HINT));
         }
         parts.push(TemplatePart::Text(std::mem::take(&mut text)));
         parts.push(TemplatePart::Variable { name: name.to_owned(), default });

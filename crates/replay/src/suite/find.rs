@@ -92,7 +92,7 @@ fn is_flow(path: &Path) -> bool {
 
 fn find_by_pattern(path_pattern: &Path, argument: &str, found: &mut BTreeSet<PathBuf>) -> Result<()> {
     let bad = |why: String| {
-        Error::invalid_args(format!("{} is not a pattern: {why}", quote(argument)))
+        Error::invalid_args(format!("{} is not a valid pattern: {why}", quote(argument)))
             .hint("use `*` and `?` within a name, `**` for folders, or `[ab]` for one of several characters")
     };
     let matches = glob::glob(&path_pattern.to_string_lossy()).map_err(|e| bad(e.msg.to_owned()))?;

@@ -22,7 +22,7 @@ pub(super) fn run_flow(flow: &FlowHeader, command: &mut Command<'_>, depth: usiz
     }
 }
 
-/// Returns the lines that the `file` or `commands` argument names.
+/// Returns the lines for the `file` or `commands` argument.
 fn file_or_commands(
     flow: &FlowHeader,
     command: &mut Command<'_>,
@@ -99,7 +99,8 @@ fn conditional(flow: &FlowHeader, when: &Yaml, mut body: Vec<Node>) -> Nodes {
             "true" | "${true}" => {}
             "false" | "${false}" => body.clear(),
             _ => {
-                let hint = "supported: true, false, visible, notVisible, platform";
+                let hint =
+                    "use `true` or `false`, or another condition: `visible`, `notVisible` or `platform`";
                 return Err(yaml
                     .at
                     .error_at("the `true` condition of `when` is JavaScript, which is not run", hint));
@@ -113,9 +114,10 @@ fn conditional(flow: &FlowHeader, when: &Yaml, mut body: Vec<Node>) -> Nodes {
         body = vec![Node { line: yaml.at.line, kind: NodeKind::Block(Block::If(state, target), body) }];
     }
     if !has_condition {
-        return Err(when
-            .at
-            .error_at("`when` has no supported condition", "supported: visible, notVisible, platform"));
+        return Err(when.at.error_at(
+            "`when` has no supported condition",
+            "use `visible`, `notVisible`, `platform` or `true`",
+        ));
     }
     fields.refuse_unread()?;
     Ok(body)

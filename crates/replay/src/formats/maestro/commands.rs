@@ -202,7 +202,7 @@ fn launch_app(flow: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     let Some(app) = app.or_else(|| flow.app.clone()) else {
         return Err(command.at.error_at(
             "neither `launchApp` nor the header names an app",
-            "appId: sim:shop, or url: http://127.0.0.1:3000",
+            "for example: `appId: sim:shop` or `url: http://127.0.0.1:3000`",
         ));
     };
     let mut words = vec![word("open"), app];
@@ -295,7 +295,7 @@ fn press_key(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
             return Err(command
                 .value
                 .at
-                .error_at(message, "supported: Enter, Backspace, Tab, Escape, Back, Home"));
+                .error_at(message, "use `Enter`, `Backspace`, `Tab`, `Escape`, `Back` or `Home`"));
         }
     })
 }

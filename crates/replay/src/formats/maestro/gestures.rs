@@ -14,7 +14,7 @@ pub(super) fn point(yaml: &Yaml) -> Result<Template, ScriptError> {
         (Length::Pixels(x), Length::Pixels(y)) => Ok(Template::text(format!("{x},{y}"))),
         _ => Err(yaml.at.error_at(
             "a `point` given as a percentage is not supported, because it depends on the screen size",
-            "use text, id or css; a point is in pixels: \"100,200\"",
+            "use `text`, `id` or `css`, or a point in pixels: `point: \"100,200\"`",
         )),
     }
 }
@@ -59,7 +59,7 @@ pub(super) fn scroll_until_visible(_: &FlowHeader, command: &mut Command<'_>, _:
     // Neither value changes where the scrolling ends: the element is brought fully into view.
     command.fields.ignore(&["speed", "visibilityPercentage"]);
     let hint =
-        "put the commands that depend on the element into runFlow: {when: {visible: ...}, commands: [...]}";
+        "put the commands that need the element into `runFlow: {when: {visible: ...}, commands: [...]}`";
     command.fields.expect_default("optional", false, hint)?;
     let mut words = vec![word("scroll"), word(direction), option("until", &element)];
     words.extend(timeout.map(|ms| option("timeout", &ms)));

@@ -116,7 +116,7 @@ pub(super) fn take(fields: &mut Fields<'_>) -> Result<Template, ScriptError> {
         fields.unsupported(&["label", "optional"])?;
         return Err(at.error_at(
             format!("`{}` has no supported selector key", fields.command),
-            "supported: text, id, css, enabled, checked, focused, selected, childOf, index",
+            "use `text`, `id`, `css`, `enabled`, `checked`, `focused`, `selected`, `childOf` or `index`",
         ));
     }
     let space = TemplatePart::Text(" ".to_owned());

@@ -25,7 +25,10 @@ pub(super) fn template(text: &str, at: YamlPosition) -> Result<Template, ScriptE
             continue;
         }
         let Some(end) = after.find('}') else {
-            return Err(at.error_at("a variable is not closed", "write \\${ for a literal ${"));
+            return Err(at.error_at(
+                "a variable is not closed",
+                "end it with `}`, or write `\\${` for a literal `${`",
+            ));
         };
         parts.push(TemplatePart::Text(before.to_owned()));
         parts.push(variable(&after[..end], at)?);

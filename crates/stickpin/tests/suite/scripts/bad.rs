@@ -67,7 +67,7 @@ fn faults_are_said_before_anything_runs() {
         ("replay good.ad --from 7", "cannot begin at step 7: the script has 1 step"),
         (
             "replay good.ad --plan-digest 0123456789abcdef",
-            "has changed, or a file that it includes: its plan digest is",
+            "or a file that it includes has changed: the plan digest is",
         ),
         ("test", "`test` needs PATH"),
         ("test not-there", "\"not-there\" matches no script (resolved to /"),

@@ -226,7 +226,7 @@ fn a_run_goes_on_where_it_stopped_and_nowhere_else() {
     let ran = desk.run(&again);
     assert!(
         ran.code == 2
-            && ran.err.contains("flow.ad has changed, or a file that it includes: its plan digest is"),
+            && ran.err.contains("flow.ad or a file that it includes has changed: the plan digest is"),
         "{ran:?}"
     );
     assert!(desk.received().is_empty());
