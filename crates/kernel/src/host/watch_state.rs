@@ -26,7 +26,7 @@ pub(crate) struct KeptReceipt {
 /// The state that is kept for watchers.
 #[derive(Debug, Default)]
 pub(crate) struct WatchState {
-    /// The number of commands that ran, except those that leave no trace.
+    /// The number of commands that ran, except commands that are never logged.
     pub(crate) commands: u64,
     /// The log record with which the last logged command began.
     pub(crate) last_command: Option<u64>,
@@ -54,8 +54,9 @@ impl WatchState {
         self.receipts.push_back(KeptReceipt { command, lines });
     }
 
-    /// Returns how long the session must be idle before a picture. An agent that works at the pace
-    /// of the pictures would otherwise share the processor with each of them.
+    /// Returns how long the session must be idle before a picture is taken. If this time were
+    /// constant, an agent that works at the pace of the pictures would share the processor with
+    /// each of them.
     pub(crate) fn room(&self) -> Duration {
         ROOM * 2_u32.pow(self.doublings)
     }

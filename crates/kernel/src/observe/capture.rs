@@ -10,8 +10,8 @@ use stickpin_session::{NumberError, Origin};
 use stickpin_tree::{Meaning, NodeId, Tree};
 use tokio::time::Instant;
 
-/// Captures the whole UI and stores it in the session. For a command that only reads, see
-/// [`capture_for_reader`].
+/// Captures the whole UI and stores it in the session. A command that only reads may get the stored
+/// tree instead: see [`capture_for_reader`].
 ///
 /// # Errors
 /// Returns errors from the device, and `DIALOG_OPEN` when a dialog keeps the app from answering.
@@ -182,8 +182,8 @@ pub(crate) fn is_stored(cx: &mut Cx, tree: &Tree) -> Result<bool> {
     Ok(cx.open_session()?.session.tree().is_some_and(|stored| std::ptr::eq(&**stored, tree)))
 }
 
-/// Issues the ref of one node and returns its line, including states. The line of a node of a tree
-/// that is not stored has no ref.
+/// Issues the ref of one node and returns the node's line, including states. If the tree is not the
+/// stored one, the line has no ref.
 ///
 /// # Errors
 /// Returns the errors of [`issue`].

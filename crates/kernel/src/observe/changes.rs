@@ -1,4 +1,4 @@
-//! Diffs: what changed since the client last read the whole app, and the refs that this renews.
+//! Diffs: what changed since the client last read the whole app, and which refs a diff renews.
 
 use crate::api::render::{Show, Text};
 use crate::api::request::Detail;
@@ -42,14 +42,14 @@ pub struct Changes {
     pub ended: Vec<String>,
     /// Whether nothing differs.
     pub same: bool,
-    /// Whether nothing was left out. If the comparison is with the client's last full snapshot,
-    /// every ref that is not listed then counts as renewed.
+    /// Whether nothing was left out. If so, and if the comparison is with the client's last full
+    /// snapshot, every ref that is not listed counts as renewed.
     pub complete: bool,
 }
 
-/// Captures and returns what changed since the client last read the whole app. If there is no such
-/// tree or that tree is no longer kept, compares with the last capture instead. Otherwise a
-/// complete diff renews every ref that it does not list.
+/// Captures the app and returns what changed since the client last read the whole app. If the
+/// client never did, or if the tree that it read is no longer kept, compares with the last capture
+/// instead. Otherwise, a complete diff renews every ref that it does not list.
 ///
 /// # Errors
 /// Returns errors from the device.
@@ -66,8 +66,8 @@ pub(crate) fn stored_base(cx: &mut Cx) -> Result<Option<BaseTree>> {
     Ok(stored.map(|(generation, tree)| BaseTree { generation, tree }))
 }
 
-/// Captures and returns what an action changed. `before` is the tree before the action, for a
-/// client without a base; captures after the action have replaced that tree in the session.
+/// Captures the app and returns what an action changed. `before` is the tree before the action, for
+/// a client without a base; captures after the action have replaced that tree in the session.
 ///
 /// # Errors
 /// Returns errors from the device.

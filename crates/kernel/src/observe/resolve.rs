@@ -1,6 +1,6 @@
 //! Resolution of a target to exactly one element.
 //!
-//! This is the only reader of pins. For a ref, the session decides its standing. A selector must
+//! This is the only reader of pins. The session decides the standing of a ref. A selector must
 //! match exactly one element.
 
 mod presence;
@@ -44,7 +44,7 @@ impl ResolvedTarget {
         Self { target_ref, node: Some(node.id()), handle: node.address(), meaning }
     }
 
-    /// Describes the element, with its ref if it has one.
+    /// Describes the element, and begins with the ref if the target is one.
     pub(crate) fn describe(&self) -> String {
         match self.target_ref {
             Some(r) => format!("{} {}", r.without_pin(), self.meaning),
@@ -180,7 +180,7 @@ fn resolved_target(cx: &mut Cx, target: RefTarget, resolved: Resolved) -> Resolv
     }
 }
 
-/// Captures and returns the one element that a selector matches.
+/// Captures the app and returns the one element that a selector matches.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` with the nearest elements, or `AMBIGUOUS_MATCH` with candidates.
@@ -201,8 +201,8 @@ fn the_match(cx: &mut Cx, tree: &Tree, selector: &Selector, matches: &[NodeId]) 
     }
 }
 
-/// Captures and returns the nodes that a selector matches, reduced to distinct elements (see
-/// [`reduce`](stickpin_tree::reduce)).
+/// Captures the app and returns the nodes that a selector matches, reduced to distinct elements
+/// (see [`reduce`](stickpin_tree::reduce)).
 ///
 /// # Errors
 /// Returns the errors of [`capture::capture_app`] and [`match_in`].
@@ -269,7 +269,7 @@ async fn match_in(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result<Match
     Ok(Matched { nodes: stickpin_tree::reduce(tree, &matches), unknown })
 }
 
-/// Captures and resolves a target, for commands that read.
+/// Captures the app and resolves a target, for commands that read.
 ///
 /// # Errors
 /// Returns the errors of resolving, and `INVALID_ARGS` for a point.

@@ -181,7 +181,7 @@ pub(crate) async fn until_wanted<T>(
 /// Waits up to `at_most` until it is worth checking again: something may have changed, or other
 /// commands ran.
 ///
-/// Other commands may run at once; other waits check only after this wait has checked.
+/// Other commands may run immediately; other waits check only after this wait has checked.
 ///
 /// # Errors
 /// Returns errors from the device, `TIMEOUT` when the command was cancelled, and the errors of

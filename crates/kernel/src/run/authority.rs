@@ -81,7 +81,7 @@ pub(crate) fn require(cx: &Cx) -> Result<(Arc<SessionAuthority>, Participant)> {
 }
 
 fn uncoordinated_error() -> Error {
-    Error::unsupported("this host has no coordinator, or the caller has no agent id: no turns apply")
+    Error::unsupported("this command needs a host with a coordinator and a caller with an agent id")
 }
 
 /// Returns the redactor that keeps the secrets of a call out of the log.

@@ -17,7 +17,7 @@ use std::sync::atomic::Ordering;
 use stickpin_device::{Error, Result};
 
 /// Checks the session out if necessary and runs the command. A logged command with a checkout also
-/// writes its log entries and publishes the status.
+/// writes its log records and publishes the status.
 pub(crate) async fn execute(
     entry: &'static Entry,
     prepared: Prepared,
