@@ -50,11 +50,13 @@ fn is_common(name: &str) -> bool {
 }
 
 /// Returns the selected command of a group: the command that the key of the group or the name of an
-/// argument names, otherwise the default command if it accepts these arguments, otherwise the only
-/// other command that does.
+/// argument selects, otherwise the default command if it accepts these arguments, otherwise the
+/// only other command that does. If this selects no command, returns the default command if the
+/// group has no default word, or if no command of the group has one of the arguments: the input
+/// check then reports the fault.
 ///
 /// # Errors
-/// In any other case, returns `INVALID_ARGS` if the key names no command, or if the arguments fit
+/// In any other case, returns `INVALID_ARGS`: the key selects no command, or the arguments fit
 /// several commands or none.
 pub(crate) fn choose_command(
     entry: &'static Entry,
@@ -115,8 +117,8 @@ fn group_words(entry: &'static Entry, key: GroupKey) -> String {
     format!("choose with `{}`: {}", key.name, words.join(", "))
 }
 
-/// Accepts `{"url": "/orders"}` and `{"stable": true}`: the word for a command, with the first
-/// argument of the command or without one.
+/// Accepts `{"url": "/orders"}` and `{"stable": true}`: the word for a command, with the command's
+/// first argument or with `true`.
 fn accept_word_as_name(entry: &Entry, word: &str, args: &mut Map<String, Value>) {
     if has_field(entry, word) {
         return;

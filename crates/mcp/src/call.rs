@@ -202,7 +202,7 @@ fn parse_call(name: &str, mut args: Map<String, Value>, client_commands: ClientC
     let options = Options { session, state_dir, ..Options::default() };
     arguments::normalize_arguments(entry, &mut args)?;
     if let Some(field) = tools::find_unlistable(entry, &args) {
-        return Err(Error::invalid_args(format!("`{}` is not accepted here", field.name))
+        return Err(Error::invalid_args(format!("`{}` is not accepted over MCP", field.name))
             .hint("pass the steps directly as `steps`"));
     }
     Ok(ToolCall::Run(Box::new(Invocation { command, input: args, options })))
@@ -248,7 +248,7 @@ fn parse_line(args: &mut Map<String, Value>, client_commands: ClientCommands) ->
     Ok(ToolCall::Run(Box::new(Invocation { command, input, options })))
 }
 
-/// Returns the text of a help topic, or the help for a command.
+/// Returns the text of a help topic, or the help for a command; without a topic, the lists of both.
 fn help_text(topic: &str, client_commands: ClientCommands) -> Result<String> {
     if let Some(text) = help::topic(topic) {
         return Ok(text.to_owned());
@@ -302,8 +302,8 @@ async fn run_invocation(
     if files::names_files(definition, &mut invocation.input) {
         known.insert(folders.await).check(definition, &mut invocation.input, &connection.caller)?;
     }
-    // A call that names no file is confined to the roots known so far or, if there are none, to the
-    // folders that the server was started with.
+    // Such a call is confined to the roots known so far or, if there are none, to the folders of a
+    // client without roots.
     let folders = known.unwrap_or_else(|| {
         let (named, setup) = (lock(&connection.roots).clone().unwrap_or_default(), &shared.setup);
         Folders::new(&named, &connection.caller, &setup.allow, setup.project_dir.as_ref())

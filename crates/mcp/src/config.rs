@@ -46,7 +46,7 @@ pub fn config(client: &str, program: &Path, args: &[String], passed: &[String]) 
         }
         other => {
             let message = format!("{} is not a known client", stickpin_tree::quote(other));
-            return Err(Error::invalid_args(message).hint(format!("known clients: {}", CLIENTS.join(", "))));
+            return Err(Error::invalid_args(message).hint(format!("use one of {}", CLIENTS.join(", "))));
         }
     })
 }

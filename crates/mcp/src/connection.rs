@@ -24,7 +24,8 @@ pub(crate) struct Connection {
     pub(crate) pins: Option<Mutex<Pins>>,
     /// The minimum level of log messages; `None` until the client requests them.
     pub(crate) log_level: Mutex<Option<LoggingLevel>>,
-    /// The client's roots; `None` until they are requested, and empty if the client has none.
+    /// The client's roots; `None` until they are requested and after they change, and empty if the
+    /// client names none.
     pub(crate) roots: Mutex<Option<Vec<PathBuf>>>,
     /// State directories in which the client used its own session. The session is closed when the
     /// client disconnects.

@@ -23,7 +23,7 @@ pub(crate) struct Folders {
 
 impl Folders {
     /// Creates the folders of a client with these roots. Desktop clients start the server in `/` or
-    /// in the home folder. Neither is then allowed: only named folders are accessible.
+    /// in the home folder, which does not make that folder accessible: it must be named.
     pub(crate) fn new(
         client_roots: &[PathBuf],
         caller: &Caller,
@@ -114,7 +114,7 @@ pub(crate) fn names_files(
 }
 
 /// Returns the path in a `file:` address. Surrounding white space, backslashes and `%` escapes are
-/// parsed as browsers do. The host is ignored, because the file is always local.
+/// treated as in browsers. The host is ignored, because the file is always local.
 pub(crate) fn file_of_url(text: &str) -> Option<PathBuf> {
     let url = Url::parse(text).ok().filter(|url| url.scheme() == "file")?;
     let mut local_url = url.clone();

@@ -3,8 +3,8 @@
 //!
 //! The server is a client of the daemon, like the command line, and adds [`pins`]. The server sees
 //! every response before its client does, so it can pin refs at no cost to the client, which reads
-//! and types plain refs. **Invariant:** the crate knows no device. It names a command only if this
-//! front end differs on purpose (`profile`) or a lifetime ends.
+//! and types plain refs. **Invariant:** the crate knows no device. It names a command only where
+//! this front end differs from others on purpose (`profile`), or to end a lifetime.
 //!
 //! ```
 //! use std::path::Path;

@@ -28,8 +28,8 @@ impl Policy for ClientPolicy {
 }
 
 /// Checks that this server serves a command. With `--read-only`, commands that change the app or
-/// the session or write the client's files are refused. A client's script in the app needs
-/// `--allow-script`.
+/// the session or write the client's files are refused. Running a client's script in the app
+/// requires `--allow-script`.
 ///
 /// # Errors
 /// Returns `POLICY_DENIED` for a command that is not served.

@@ -81,7 +81,7 @@ impl Shared {
         }
     }
 
-    /// Closes the own session of each connected client.
+    /// Closes the own session of every connected client and of every scope.
     pub(crate) async fn leave_all(&self) {
         let all: Vec<_> = std::mem::take(&mut *lock(&self.connections));
         for connection in all.iter().filter_map(Weak::upgrade) {
@@ -121,7 +121,8 @@ impl Shared {
         ))
     }
 
-    /// Returns the client of a state directory's daemon, which is started by the first call.
+    /// Returns the client of a state directory's daemon. The client's first call starts the daemon
+    /// if necessary.
     pub(crate) fn client(&self, state_dir: Option<&str>) -> Result<Arc<SocketClient>> {
         let key = state_dir.map(str::to_owned);
         let mut clients = lock(&self.clients);
@@ -225,7 +226,7 @@ fn summarize(name: &str, args: &Map<String, Value>, client_commands: ClientComma
 }
 
 /// Sends a progress notification once a second while a call is running, with the call's own
-/// progress if it reports any.
+/// progress if the call reports any. Sends none if the client did not request progress.
 pub(crate) async fn progress(
     peer: &Peer<RoleServer>,
     token: Option<ProgressToken>,

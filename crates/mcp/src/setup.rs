@@ -39,7 +39,7 @@ pub struct Setup {
     pub structured: bool,
     /// The maximum length of an answer's text in characters.
     pub max_chars: usize,
-    /// The session that all clients use; `None` gives each client its own.
+    /// The session of calls that name none; `None` gives each client its own.
     pub session: Option<String>,
     /// The default of `staleRefs` for commands that have it.
     pub stale_refs: Option<String>,

@@ -28,7 +28,7 @@ pub fn serve_stdio(setup: Setup) -> Result<()> {
                 // A client that disconnects before the handshake is not an error.
                 Err(ServerInitializeError::ConnectionClosed(_)) => Ok(()),
                 Err(e) => Err(Error::protocol_mismatch(e.to_string()).hint(
-                    "an MCP client begins with `initialize`; `stickpin mcp --print-config CLIENT` prints its configuration",
+                    "an MCP client begins with `initialize`; `stickpin mcp --print-config CLIENT` prints the configuration of a client",
                 )),
             }
         };

@@ -240,7 +240,7 @@ fn title(entry: &CommandDefinition) -> String {
     name[..1].to_uppercase() + &name[1..]
 }
 
-/// Returns the other commands of the group of which this command is the default, with their second
+/// Returns the other commands of the group that is named after this command, with their second
 /// words.
 pub(crate) fn members(entry: &Entry) -> impl Iterator<Item = (&'static str, &'static Entry)> {
     let group = entry.spec.name;
