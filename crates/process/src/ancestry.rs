@@ -13,7 +13,7 @@ pub struct Ancestor {
     pub args: Vec<String>,
 }
 
-/// Returns a process and its ancestors, at most `max` of them, the process itself first. Ends early
+/// Returns a process and its ancestors, nearest first: at most `max` processes in all. Ends early
 /// if a process is gone or belongs to another namespace. Empty on platforms without `/proc`.
 #[must_use]
 pub fn ancestry(pid: u32, max: usize) -> Vec<Ancestor> {

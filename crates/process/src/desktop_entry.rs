@@ -3,7 +3,7 @@
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
 
-/// The maximum number of subfolders that an id names.
+/// The maximum number of subfolders that an id can name.
 const MAX_FOLDERS: usize = 3;
 
 /// The desktop file of an app that can be started.
@@ -54,8 +54,8 @@ impl DesktopEntry {
         self.is("Terminal") || categories.split(';').any(|category| category == "TerminalEmulator")
     }
 
-    /// Returns the ids of the desktop files that an application menu would show, except for apps
-    /// that run in a terminal.
+    /// Returns the ids of the desktop files that an application menu would show, except those of
+    /// apps that run in a terminal.
     #[must_use]
     pub fn ids(data: &[PathBuf]) -> BTreeSet<String> {
         let mut ids = BTreeSet::new();

@@ -3,7 +3,7 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Returns the first of these names that is a program in a folder listed in `path` (the
+/// Returns the path of the first of these names that is a program in a folder listed in `path` (the
 /// value of `PATH`). An earlier name wins over an earlier folder. Relative folders are ignored.
 #[must_use]
 pub fn find_on_path(names: &[&str], path: Option<&OsStr>) -> Option<PathBuf> {

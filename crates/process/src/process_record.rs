@@ -1,8 +1,8 @@
 //! Cleaning up after a killed stickpin process.
 //!
-//! A record in a session's folder names the processes that were started for it, and their
-//! owner. A sweep ends the processes whose owner has ended. The record is removed with its folder,
-//! which may take a long time and is left to the caller of the sweep.
+//! A record in a session's folder names the processes that were started for the session, and their
+//! owner. A sweep ends the processes whose owner has ended. The caller of the sweep removes the
+//! record with its folder, which may take a long time.
 
 use crate::process::Process;
 use serde::{Deserialize, Serialize};
