@@ -30,7 +30,7 @@ pub struct ParseError {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum ParseErrorKind {
-    /// The text does not start with `e` or `@e` and a number.
+    /// The text does not start with `e` or `@e` followed by a number.
     NotARef,
     /// The number is 0, but refs count from 1.
     Zero,

@@ -2,7 +2,8 @@
 //!
 //! A *ref* is the short name of one element with one meaning: `@e12`. A *pin* after it, as in
 //! `@e12~s482913`, names the stored tree that the client had when the ref was issued or renewed.
-//! The number of a ref identifies the element; the pin records where the client got the ref.
+//! The number of a ref identifies the element; the pin records from which tree the client got the
+//! ref.
 //!
 //! ```text
 //! ref   = ["@"] "e" digits          @e12, e12

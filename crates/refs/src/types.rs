@@ -58,8 +58,8 @@ impl fmt::Display for Ref {
 /// The number of a stored tree within one lifetime of a session, written `s12`.
 ///
 /// Generations are counters, not times. Generations of different lifetimes are not comparable. Each
-/// lifetime starts at a random six-digit number, so two lifetimes collide only about once in a
-/// million.
+/// lifetime starts at a random six-digit number, so a generation of one lifetime is rarely one of
+/// another.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct Generation(u64);
