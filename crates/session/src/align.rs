@@ -2,8 +2,8 @@
 //!
 //! The new tree is compared with the table (handle, meaning, last seen), not with the previous
 //! tree. An element that was absent for a while is therefore found again like any other. Elements
-//! are matched by handle if the device's identity grade allows, otherwise by content, and only if
-//! the meaning is the same.
+//! are matched by handle if the device's identity grade allows it, otherwise by content, and only
+//! if the meaning is the same.
 
 use crate::retained::Retained;
 use crate::table::{Element, ElementKey, Presence, Table};

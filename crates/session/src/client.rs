@@ -37,9 +37,9 @@ impl fmt::Display for ClientId {
 
 #[derive(Debug, Default)]
 struct Client {
-    /// When each ref was last issued or renewed to this client.
+    /// When each ref was last issued to this client or renewed for it.
     received_at: HashMap<Ref, Generation>,
-    /// The tree that the client last read in full, or that was renewed as a whole.
+    /// The tree that the client last read in full or through a complete diff.
     base: Option<Generation>,
     /// The tree up to which the client was informed of the effects of its actions, or of how to
     /// read those that did not fit.

@@ -228,9 +228,9 @@ impl ClientViews {
 }
 
 impl Session {
-    /// Returns the changes around an element since this client was shown it, nearest first. `node`
-    /// belongs to `tree`, which may be newer than the stored tree. Returns no changes if the client
-    /// was never shown any part of the surface.
+    /// Returns the changes around an element since this client was last shown its context, nearest
+    /// first. `node` belongs to `tree`, which may be newer than the stored tree. Returns no changes
+    /// if the client was never shown any part of the surface.
     #[must_use]
     pub fn unseen_changes(&self, client: &ClientId, tree: &Tree, node: NodeId) -> Vec<ContextChange> {
         let Some(shown) = self.views.all.get(&(client.clone(), tree.surface())) else { return Vec::new() };
@@ -274,7 +274,7 @@ impl Session {
     }
 
     /// Records that this client was notified of the context of an element, and that its own actions
-    /// caused none of these changes.
+    /// caused none of `changes`.
     pub fn note_notice(&mut self, client: &ClientId, tree: &Tree, node: NodeId, changes: &[ContextChange]) {
         // A change that another client made is not one that the app made by itself.
         if !self.was_last_act_by_another(client) {

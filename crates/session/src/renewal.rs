@@ -64,7 +64,7 @@ impl Session {
 
     /// Returns every ref that ended since a base, in any view; a complete diff lists them. `None`
     /// when the list cannot be complete: one of the two captures was truncated, or too many refs
-    /// have ended since then. Such a diff renews nothing.
+    /// have ended since then. In that case, a diff renews nothing.
     #[must_use]
     pub fn ended_since(&self, base: &BaseTree) -> Option<Vec<Ref>> {
         if base.tree.is_truncated() || self.tree()?.is_truncated() {

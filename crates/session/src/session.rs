@@ -129,8 +129,8 @@ impl Session {
         self.ladder
     }
 
-    /// Returns the handles of the elements with refs on the current surface that are not gone. A
-    /// capture should look for them, because the elements may now be hidden.
+    /// Returns the handles of the elements that have refs, belong to the current surface and are
+    /// not gone. A capture should look for these handles, because the elements may now be hidden.
     #[must_use]
     pub fn watched_handles(&self) -> Vec<Handle> {
         let surface = self.tree().map(|t| t.surface());

@@ -268,8 +268,8 @@ impl Table {
         now_ended
     }
 
-    /// Returns the numbers that ended with this tree, with handles, for elements that are in the
-    /// tree and have no other number yet.
+    /// Returns the numbers that ended at this generation, with the elements' handles, for elements
+    /// that are in the current tree and have no other number yet.
     pub(crate) fn ended_at(&self, at: Generation) -> Vec<(Ref, Handle)> {
         let here = self.elements.values().filter(|e| e.active.is_none() && e.presence.node().is_some());
         let ended = here.filter_map(|e| {
@@ -312,7 +312,7 @@ impl Table {
     }
 
     /// Forgets the numbers that ended first, or whose elements have been missing from truncated
-    /// captures for longest, until the limit holds. Returns all numbers forgotten since the last
+    /// captures the longest, until the limit holds. Returns all numbers forgotten since the last
     /// call.
     pub(crate) fn forget(&mut self) -> Vec<Ref> {
         // Elements that truncated captures never show again would otherwise accumulate.

@@ -152,8 +152,8 @@ impl Directory {
         Ok(self.resolution(at, rank, ambiguous, attempts, root, place))
     }
 
-    /// Returns the session that a request names, or that its process is known to serve. Returns the
-    /// candidates instead if the process serves several sessions.
+    /// Returns the harness session that a request names, or that its process is known to serve. If
+    /// the request names none and the process serves several, returns their agents instead.
     fn named_session(
         &self,
         harness: &'static Harness,

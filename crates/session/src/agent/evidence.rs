@@ -159,6 +159,8 @@ pub struct Resolution {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum IdentityError {
     /// The caller's variable contains something other than an id.
-    #[error("{AGENT_VARIABLE} is {0:?}, but an agent id has the form `harness:name`")]
+    #[error(
+        "{AGENT_VARIABLE} is {0:?}, which is not an agent id: `harness:name`, where `harness` begins with a lower-case letter and contains lower-case letters, digits and `-`, and `name` has 1 to 64 letters, digits, `.`, `_` and `-`"
+    )]
     InvalidAgentId(String),
 }

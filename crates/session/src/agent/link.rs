@@ -48,7 +48,7 @@ impl LinkCodes {
     }
 
     /// Returns the agent to which a code was issued, and invalidates the code; `None` for a wrong
-    /// code. After ten wrong codes in a row, all codes expire.
+    /// or expired code. After ten such codes in a row, all codes expire.
     pub fn redeem(&mut self, code: &str, now_ms: u64) -> Option<AgentId> {
         let code = code.to_ascii_lowercase();
         self.codes.retain(|issued| issued.until_ms > now_ms);

@@ -17,8 +17,9 @@ pub enum Illegal {
         /// The new state.
         after: TurnPhase,
     },
-    /// The turn number did not advance by one at a grant, or changed without a grant.
-    #[error("`{kind}` cannot change the turn number from {before} to {after}")]
+    /// The turn number did not advance by one at a grant, changed without a grant, or did not grow
+    /// at a repair that skips numbers.
+    #[error("`{kind}` cannot have turn number {after} after turn number {before}")]
     Number {
         /// The kind of the record.
         kind: &'static str,

@@ -39,7 +39,7 @@ impl Status {
 pub struct ActiveSegment {
     /// The number of the segment.
     pub segment: u32,
-    /// The `seq` of its first record.
+    /// The `seq` of the segment's first record.
     pub first_seq: u64,
 }
 
@@ -81,7 +81,7 @@ pub struct OpenCommand {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OpenRecording {
-    /// The `seq` of its `recording_started`.
+    /// The `seq` of the recording's `recording_started`.
     pub first_seq: u64,
 }
 
@@ -95,7 +95,7 @@ pub struct SessionMeta {
     pub name: String,
     /// The unique id of the session, which is the same in all its lifetimes.
     pub session_uid: String,
-    /// The platform of its device.
+    /// The platform of the session's device.
     pub platform: String,
     /// The lifetime, from 1; 0 until a record is committed.
     pub lifetime: u32,

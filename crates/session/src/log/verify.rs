@@ -46,9 +46,9 @@ pub enum Finding {
         /// The id of the command.
         id: CommandId,
     },
-    /// A record names a turn other than the one in which it was written; the end of a command must
-    /// name the turn in which the command began. Or a command ended after its turn without being
-    /// marked as late; in that case, `expected` equals `found`.
+    /// A record names a turn other than the one in which it was written (for the end of a command,
+    /// the one in which the command began), or a command ended after its turn without being marked
+    /// as late. In the latter case, `expected` equals `found`.
     #[error("{}", wrong_turn(*seq, *expected, *found))]
     Turn {
         /// The `seq` of the record.
@@ -76,7 +76,7 @@ fn wrong_turn(seq: u64, expected: u64, found: u64) -> String {
     }
 }
 
-/// The contents of a log.
+/// How many segments, records and open commands a log contains.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Summary {
     /// The number of segments.
@@ -98,8 +98,8 @@ pub struct Verifier {
     /// The open commands, with the turn in which each began.
     open: BTreeMap<CommandId, u64>,
     turn: TurnState,
-    /// The number of damaged lines that were discarded. Such lines explain ends without begins, and
-    /// skipped turns.
+    /// The number of damaged lines that were discarded. Such lines explain a `command_end` without
+    /// a `command_begin`, and skipped turns.
     gaps: u64,
     findings: Vec<Finding>,
 }

@@ -170,7 +170,7 @@ pub enum TurnError {
     },
     /// The member to remove is active: its harness is running, it is waiting or acting, or it owns
     /// the turn.
-    #[error("{agent} is active")]
+    #[error("{agent} is active and was not removed")]
     TargetActive {
         /// The member.
         agent: AgentId,
