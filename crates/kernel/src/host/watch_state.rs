@@ -69,8 +69,8 @@ impl WatchState {
         };
     }
 
-    /// Returns the receipts of the commands after a log record, and of the commands that were not
-    /// logged.
+    /// Returns the receipts of the commands that began after a log record, and of the commands that
+    /// were not logged.
     pub(crate) fn receipts_after(&self, seq: u64) -> impl Iterator<Item = &KeptReceipt> {
         self.receipts.iter().filter(move |kept| kept.command.is_none_or(|command| command > seq))
     }

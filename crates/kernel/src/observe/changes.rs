@@ -28,7 +28,7 @@ const NO_BASE_HEADER: &str = "there is no earlier snapshot; run `stickpin snapsh
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Changes {
-    /// The base of the comparison: `changes since s482913`.
+    /// The header, which names the base of the comparison: `changes since s482913`.
     #[serde(skip)]
     header: String,
     /// The header without the generation.
@@ -59,7 +59,7 @@ pub(crate) async fn changes_since_base(cx: &mut Cx, origin: Origin, interactive:
     compare(cx, before, origin, interactive, max_bytes, false).await
 }
 
-/// Returns the stored tree as a base.
+/// Returns the stored tree as the base of a comparison; `None` if no tree is stored.
 pub(crate) fn stored_base(cx: &mut Cx) -> Result<Option<BaseTree>> {
     let session = &cx.open_session()?.session;
     let stored = session.generation().zip(session.tree().cloned());
@@ -156,7 +156,8 @@ async fn compare(
     })
 }
 
-/// Formats consecutive refs as `@e3-@e7`, up to [`MAX_ENDED_GROUPS`] groups.
+/// Formats refs in groups of consecutive refs, such as `@e3-@e7`. Lists at most
+/// [`MAX_ENDED_GROUPS`] groups, and counts the others.
 fn ended_words(refs: &[Ref]) -> Vec<String> {
     let spans = consecutive_ranges(refs);
     let word = |&(first, last): &(Ref, Ref)| match first == last {

@@ -1,4 +1,4 @@
-//! Predicates of an element, for `is` and `wait`.
+//! Predicates about an element, for `is` and `wait`.
 
 use crate::api::render::json_name;
 use crate::api::target::Target;
@@ -10,7 +10,7 @@ use serde::{Deserialize, Serialize};
 use stickpin_device::Result;
 use stickpin_tree::{NodeRef, States, quote};
 
-/// A predicate of an element.
+/// A predicate about an element.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Predicate {
@@ -32,7 +32,7 @@ pub enum Predicate {
     Focused,
     /// Whether the element is selected.
     Selected,
-    /// Whether the element is checked, or a toggle that is on.
+    /// Whether the element is checked, or is a toggle that is on.
     Checked,
     /// Whether the element is expanded.
     Expanded,

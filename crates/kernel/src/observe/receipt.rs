@@ -15,7 +15,7 @@ const MAX_MISSING_CHARS: usize = 200;
 const ERRORS: RangeInclusive<u8> = 2..=3;
 
 /// Returns the receipt: the notices, most important first, followed by what the action replaced.
-/// `changed` states whether the target itself differs.
+/// `changed` states whether the app is known to have changed.
 pub(crate) fn receipt_lines(notices: &[Notice], changed: bool, effects: Vec<String>) -> Vec<ReceiptLine> {
     let mut weighed: Vec<(u8, String)> = Vec::new();
     let mut saw_change = changed;

@@ -375,7 +375,10 @@ pub(crate) fn ref_error(cx: &mut Cx, fault: RefFault) -> Result<Error> {
         }
     };
     let was = was.as_ref().map(Meaning::to_string);
-    let subject = was.as_ref().map_or_else(|| r#ref.to_string(), |was| format!("{ref} was {was}"));
+    let message = match &was {
+        Some(was) => format!("{ref} was {was}; {what}"),
+        None => format!("{ref} {what}"),
+    };
     let hint = warning.map_or_else(|| next.clone(), |warning| format!("{warning} {next}"));
     let mut details = json!({
         "ref": r#ref.to_string(), "reason": reason.name(), "was": was,
@@ -390,7 +393,7 @@ pub(crate) fn ref_error(cx: &mut Cx, fault: RefFault) -> Result<Error> {
     if let Some(clause) = because {
         details["because"] = json!(clause.reason());
     }
-    Ok(Error::stale_ref(format!("{subject}; {what}")).hint(hint).details(details))
+    Ok(Error::stale_ref(message).hint(hint).details(details))
 }
 
 /// Returns the ref and the description of a node of the stored tree, if there is one.
@@ -398,7 +401,7 @@ fn describe_node(cx: &mut Cx, tree: &Tree, node: Option<NodeId>) -> Result<Optio
     Ok(capture::issue_described(cx, tree, node.as_slice())?.pop())
 }
 
-/// Describes an element that is connected but hidden, and the next step. Nobody could act on the
+/// Describes an element that is connected but hidden, and the next step. Nobody can act on the
 /// element now.
 fn explain_hidden(
     r#ref: Ref,
@@ -446,7 +449,7 @@ fn explain_stale(reason: EndReason, now: Option<&(Ref, String)>, with: Option<St
             "switch to that tab or window, then repeat the command".to_owned(),
         ),
         (EndReason::Forgotten, _) => {
-            ("the ref ended so long ago that no details are kept".to_owned(), SNAPSHOT_HINT.to_owned())
+            ("ended so long ago that no details are kept".to_owned(), SNAPSHOT_HINT.to_owned())
         }
         (EndReason::Changed, None) => ("that element changed".to_owned(), SNAPSHOT_HINT.to_owned()),
         _ => (gone, SNAPSHOT_HINT.to_owned()),

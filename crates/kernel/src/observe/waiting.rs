@@ -129,7 +129,7 @@ pub(crate) async fn let_others_pass(cx: &mut Cx) -> Result<()> {
 }
 
 /// Runs work that does not use the session and lets other commands use the session meanwhile. Then
-/// waits for the session after all of them.
+/// queues for the session behind all of them.
 ///
 /// # Errors
 /// Returns `TIMEOUT` when the command was cancelled, and the errors of waiting for the session

@@ -22,7 +22,7 @@ use stickpin_session::turn::{BaseScope, LoanId, ScopeRule, TargetId, TargetRef, 
 /// The maximum time that a command waits for another agent's implicit turn to end.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A command's right to act in its session.
+/// A command's right to run in its session.
 pub(crate) struct Admitted {
     session: Arc<SessionAuthority>,
     who: Participant,
@@ -290,8 +290,8 @@ pub(crate) async fn close(cx: &mut Cx, name: &str, force: bool) -> Result<Vec<Lo
     }
 }
 
-/// Records the end of a command whose beginning is in the log, and its contribution to the
-/// recording of its session.
+/// Records the end of a command whose beginning is in the log, and what the command contributes to
+/// the recording of its session.
 pub(crate) fn end(cx: &mut Cx, failed: Option<&Error>, step: Option<NewStep>) {
     let Some(Begun { session, mut ticket, redactor, .. }) = cx.envelope.begun.take() else { return };
     let failure = failed.map(|e| CommandError {
@@ -330,7 +330,7 @@ pub(crate) fn record(cx: &mut Cx, definition: &CommandDefinition, input: &Map<St
     }
 }
 
-/// Redacts a step. The script writer has already replaced the secrets that it knew with variables.
+/// Redacts a step, in which variables already stand for the secrets that the script writer knew.
 fn recorded_step(cx: &mut Cx, step: NewStep, redactor: &CommandRedactor) -> RecordedStep {
     let lines = match step {
         NewStep::ScriptResumed => return RecordedStep::ScriptResumed,

@@ -1,5 +1,5 @@
-//! The session log that a recording is a part of. A host without a coordinator, which logs nothing
-//! else, keeps the logs of its recorded sessions in its own state directory.
+//! The session log that a recording is a part of. A host without a coordinator logs nothing else,
+//! and keeps the logs of its recorded sessions in its own state directory.
 
 use crate::host::HostInner;
 use std::sync::Arc;
@@ -10,7 +10,7 @@ use stickpin_session::log::{Arguments, StartReason};
 use stickpin_session::turn::{BaseScope, Liveness, Now, Policy};
 
 impl HostInner {
-    /// Returns the log of a session for recordings; `None` for a session without a log.
+    /// Returns a session's log, as recordings use it; `None` if the session has no log.
     ///
     /// # Errors
     /// Returns errors from the log.
@@ -25,7 +25,7 @@ impl HostInner {
         }
     }
 
-    /// Returns the log of a session for recordings, and creates it if there is none.
+    /// Returns a session's log, as recordings use it. Creates the log if the session has none.
     ///
     /// # Errors
     /// Returns errors from the log.
