@@ -80,7 +80,7 @@ impl Incoming {
     }
 }
 
-/// Runs a tool. Failed commands and invalid arguments are returned as results, with their error.
+/// Runs a tool. Returns a result even for a failed command or invalid arguments, and the error.
 pub(crate) async fn call(
     shared: &Shared,
     connection: Option<Arc<Connection>>,

@@ -104,7 +104,7 @@ impl Scopes {
         first.map(|(_, connection)| connection)
     }
 
-    /// Removes and returns all clients when the server ends.
+    /// Removes and returns all clients, because the server ends.
     pub(crate) fn take(&mut self) -> Vec<Arc<Connection>> {
         std::mem::take(&mut self.0).into_values().collect()
     }

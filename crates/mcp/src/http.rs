@@ -47,8 +47,8 @@ pub struct HttpOptions {
     pub address: String,
     /// The token that every request must carry: `Authorization: Bearer TOKEN`. Generated if `None`.
     pub token: Option<String>,
-    /// Accepted host names of this machine besides those of loopback. Required for listening on any
-    /// other address.
+    /// Accepted host names of this machine besides those of loopback. Required for listening on an
+    /// address outside loopback.
     pub hosts: Vec<String>,
     /// How long a client may be without a connection before its session is closed.
     pub client_timeout: Duration,
@@ -177,7 +177,7 @@ const SERVER_FULL: &str =
     "HTTP/1.1 503 Service Unavailable\r\nconnection: close\r\ncontent-length: 0\r\nretry-after: 5\r\n\r\n";
 
 /// Creates the HTTP service, with a handler for each client session, and the manager of these
-/// sessions. `hosts` are names of this machine besides loopback's.
+/// sessions. `hosts` are names of this machine besides those of loopback.
 pub(crate) fn service<S: ServerHandler>(
     hosts: &[String],
     make: impl Fn() -> S + Send + Sync + 'static,

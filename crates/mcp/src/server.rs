@@ -212,7 +212,7 @@ impl Server {
     }
 }
 
-/// Returns the name of a tool with a summary of its arguments.
+/// Returns the name of a tool with a summary of the call's arguments.
 fn summarize(name: &str, args: &Map<String, Value>, client_commands: ClientCommands) -> String {
     let definition = match Tool::find(name, client_commands) {
         Some(Tool::Command { entry, .. }) => &**entry,

@@ -35,7 +35,7 @@ pub struct Setup {
     pub allow_script: bool,
     /// Whether a client may start any program, not only installed apps.
     pub allow_programs: bool,
-    /// Whether to return the envelope also as structured content.
+    /// Whether to also return the envelope as structured content.
     pub structured: bool,
     /// The maximum length of an answer's text in characters.
     pub max_chars: usize,
