@@ -354,7 +354,7 @@ impl Runner<'_> {
         }))
     }
 
-    /// Returns an error if the opened app is on another platform than the script's.
+    /// Returns an error if the opened app is on a platform other than the script's.
     async fn platform_mismatch(&mut self, step: &Step, response: &Response) -> Option<Error> {
         let expected = self.plan.platform.as_deref()?;
         if !step.line.entry.begins_session() || !response.ok {

@@ -1,7 +1,7 @@
 //! Writes scripts in other formats, and reports what cannot be translated.
 //!
-//! Variables stay variables. While the registry reads a line, marks in its words stand for them;
-//! each format then writes them in its own syntax.
+//! Variables stay variables. While the registry reads a line, marks in the line's words stand for
+//! the variables; each format then writes the variables in its own syntax.
 
 use super::read::{line as read_line, parse};
 use crate::plan::{MAX_INCLUDES, ReadFile, SourceLocation, included_file};

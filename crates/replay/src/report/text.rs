@@ -4,7 +4,7 @@ use super::model::{EndedEarly, FileReport, Outcome, Report};
 use crate::commands::{format_count, format_seconds};
 use stickpin_kernel::{Error, Show, Text};
 
-/// Returns the line of a script.
+/// Returns the line that reports a script's outcome.
 #[must_use]
 pub fn file_line(file: &FileReport) -> String {
     let word = match file.outcome {

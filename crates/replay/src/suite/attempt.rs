@@ -114,8 +114,8 @@ impl Worker {
 }
 
 impl Attempts {
-    /// Returns a session name that no other run uses now. The name contains the session or caller,
-    /// this process's id, the worker's number and a counter.
+    /// Returns a session name that no other run uses now. The name contains the session of the call
+    /// or else the caller's own session, this process's id, the worker's number and a counter.
     fn new_session_name(&self, worker: usize) -> String {
         static NEXT: AtomicUsize = AtomicUsize::new(0);
         let prefix = self.call.session.as_ref().unwrap_or(&self.call.caller.own_session);

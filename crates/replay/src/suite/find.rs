@@ -50,7 +50,7 @@ fn nothing_found_error(path: &str, resolved: &Path) -> Error {
         message.push_str(&format!(" (resolved to {})", escape(&resolved.to_string_lossy(), 300)));
     }
     Error::invalid_args(message)
-        .hint("name a file, a folder with .ad files or Maestro flows, or a quoted pattern, for example: `stickpin test 'flows/**/*.ad'`")
+        .hint("name a file, a folder with `.ad` files or Maestro flows, or a quoted pattern, for example: `stickpin test 'flows/**/*.ad'`")
 }
 
 fn find_in_folder(dir: &Path, outermost: bool, found: &mut BTreeSet<PathBuf>) -> Result<()> {

@@ -1,4 +1,4 @@
-//! Commands of flows that contain other commands.
+//! A flow's commands that contain other commands.
 
 use super::super::yaml::Yaml;
 use super::commands::{CONDITIONS, Command, Nodes, repetitions};
