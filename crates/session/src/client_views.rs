@@ -289,8 +289,8 @@ impl Session {
         self.views.share_later(client, tree.surface());
     }
 
-    /// Records what an action of this client turned `before` into. Changes from before the action
-    /// that the client does not know stay unknown.
+    /// Records the effects of an action of this client, which turned `before` into `after`. Changes
+    /// from before the action that the client does not know stay unknown.
     ///
     /// Returns the changes for the receipt, without the content of `target` itself, and the refs
     /// that stay valid although the action changed a number in their record.

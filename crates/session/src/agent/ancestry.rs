@@ -61,8 +61,8 @@ fn harness_of(process: &Process) -> Option<&'static Harness> {
     HARNESSES.iter().find(|harness| harness.executables.contains(&name))
 }
 
-/// Returns the root of the harness nearest to a process: the topmost process of that family that
-/// can be reached without crossing another family. `ancestry` starts with the process itself.
+/// Returns the root of the harness nearest to a process: the topmost process of that harness that
+/// can be reached without crossing another harness. `ancestry` starts with the process itself.
 #[must_use]
 pub fn harness_root(ancestry: &[Process]) -> Option<HarnessRoot<'_>> {
     let mut root: Option<HarnessRoot<'_>> = None;
