@@ -35,7 +35,7 @@ pub(crate) async fn capture_for_reader(cx: &mut Cx, origin: Origin) -> Result<(A
     Ok((capture_and_store(cx, origin).await?, None))
 }
 
-/// Adds the warning that a command reads the stored tree, once per command.
+/// Adds the warning that the command reads the stored tree, unless the command has this warning.
 fn warn_of_age(cx: &mut Cx, holder: &AgentId, age: Duration) {
     let lead = format!("{holder} holds the turn: ");
     if !cx.envelope.warnings.iter().any(|warning| warning.starts_with(&lead)) {

@@ -62,8 +62,8 @@ pub(crate) fn resolve_ref(cx: &mut Cx, target: RefTarget) -> Result<ResolvedTarg
     require_usable(cx, target, resolved)
 }
 
-/// Resolves a ref for an action. Captures first if the element was gone in the last capture,
-/// because the element may be back.
+/// Resolves a ref for an action. Captures the app first if the element was gone in the last
+/// capture, because the element may be back.
 pub(crate) async fn resolve_ref_for_action(cx: &mut Cx, target: RefTarget) -> Result<ResolvedTarget> {
     let mut resolved = standing(cx, target)?;
     if let Err(RefFault::Ended { reason: EndReason::Gone, .. }) = resolved {

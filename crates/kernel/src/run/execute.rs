@@ -1,5 +1,5 @@
 //! The execution of one command, with everything that all commands have in common. A batch runs
-//! each of its steps through here.
+//! each of its steps with [`execute_nested`].
 
 use crate::act::context_rule;
 use crate::api::request::Response;
