@@ -30,7 +30,7 @@ pub(crate) struct Connection {
     /// State directories in which the client used its own session. The session is closed when the
     /// client disconnects.
     pub(crate) own_session_dirs: Mutex<BTreeSet<PathBuf>>,
-    /// The turns that the client was granted and did not give up, by state directory and session.
+    /// The turns that the client was granted and has not given up, by state directory and session.
     turns: Mutex<BTreeMap<(PathBuf, String), u64>>,
 }
 
