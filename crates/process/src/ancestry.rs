@@ -2,7 +2,7 @@
 
 use crate::table::{self, ProcessStat};
 
-/// A running process: the one in question, or one that started it.
+/// A process in an ancestry: the process in question, or one of its ancestors.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Ancestor {
     /// The process id.

@@ -72,8 +72,8 @@ impl ProcessRecord {
 }
 
 /// Ends the processes recorded below `state_dir` whose owner has ended, and removes the links to
-/// their folders. Returns one line per action. An unreadable folder or a link that cannot be
-/// removed is logged and does not stop the sweep.
+/// the folders of their records. Returns one line per action. An unreadable folder or a link that
+/// cannot be removed is logged and does not stop the sweep.
 ///
 /// # Errors
 /// Returns an error when `state_dir` itself cannot be read.
