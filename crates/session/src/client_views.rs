@@ -39,7 +39,7 @@ pub(crate) struct ClientView {
     used: u64,
 }
 
-/// The last full read of one client.
+/// One client's last full read of one surface.
 #[derive(Debug)]
 struct FullReading {
     /// The tree; `None` if only its facts are kept.
@@ -207,8 +207,8 @@ impl ClientViews {
         }
     }
 
-    /// Shares equal parts of one client's facts with all others, so that they are stored once. The
-    /// facts must have no other owner, which would prevent sharing.
+    /// Shares the parts that one client's facts have in common with the other facts, so that these
+    /// parts are stored once. The facts must have no other owner, which would prevent sharing.
     fn share(&mut self, key: &(ClientId, SurfaceId), part: fn(&mut ClientView) -> Option<&mut ContextMap>) {
         let Some(mut facts) = self.all.get_mut(key).and_then(part).map(std::mem::take) else { return };
         self.maps().for_each(|other| facts.share(other));

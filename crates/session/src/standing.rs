@@ -111,13 +111,13 @@ impl EndReason {
 pub struct Resolved {
     /// The ref without its pin.
     pub id: Ref,
-    /// The node in the current tree; `None` if a truncated capture does not contain it.
+    /// The node in the current tree; `None` if a truncated capture does not contain the element.
     pub node: Option<NodeId>,
     /// The handle or address that currently identifies the element to the device.
     pub handle: Option<Handle>,
     /// The meaning for which the ref was issued.
     pub meaning: Meaning,
-    /// The certainty of the ref.
+    /// The standing of the ref.
     pub standing: Standing,
     /// The warning for the response, if any.
     pub warning: Option<String>,

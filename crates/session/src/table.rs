@@ -11,8 +11,8 @@ use std::collections::BTreeMap;
 use stickpin_refs::{Generation, Ref};
 use stickpin_tree::{Handle, Meaning, NodeId, SurfaceId};
 
-/// The maximum number of numbers that are remembered with their meanings although they have ended
-/// or their elements are missing from truncated captures.
+/// The maximum number of refs that are remembered with their meanings although they have ended or
+/// their elements are missing from truncated captures.
 pub(crate) const MAX_ENDED: usize = 4_096;
 /// The maximum number of meanings that are remembered per element.
 const MAX_PAST: usize = 16;

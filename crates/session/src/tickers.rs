@@ -11,7 +11,7 @@
 //!   prices, one notice suffices.
 //! - Changed words may belong to another record, however often they change. Only a text that names
 //!   a state (`per second, rising`) and returned to an earlier state without an action is expected
-//!   to do so again.
+//!   to return to one again.
 
 use hashbrown::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};

@@ -63,7 +63,7 @@ pub struct OpenNotes {
     pub max_note_seq: u64,
 }
 
-/// A command that began but did not end.
+/// A command that has begun but not ended.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct OpenCommand {
@@ -91,7 +91,7 @@ pub struct OpenRecording {
 pub struct SessionMeta {
     /// The version of this format; other versions are refused.
     pub v: u32,
-    /// The name, which equals the name of the folder.
+    /// The name of the session, which is also the name of the session's folder.
     pub name: String,
     /// The unique id of the session, which is the same in all its lifetimes.
     pub session_uid: String,
@@ -129,7 +129,7 @@ pub struct SessionMeta {
     pub peers: BTreeSet<String>,
     /// The unresolved notes.
     pub open_notes: OpenNotes,
-    /// Commands that began but did not end. After a crash, they count as interrupted.
+    /// Commands that have begun but not ended. After a crash, they count as interrupted.
     pub open_commands: Vec<OpenCommand>,
     /// The recording in progress, which can outlive the lifetime in which it began.
     pub recording: Option<OpenRecording>,

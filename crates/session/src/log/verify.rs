@@ -7,7 +7,7 @@ use super::record::Record;
 use crate::turn::TurnState;
 use std::collections::BTreeMap;
 
-/// A rule that a log breaks.
+/// A violation of a log's rules.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Finding {
     /// A record is missing or duplicated, or a lifetime is skipped or begins without

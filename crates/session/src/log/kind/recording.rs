@@ -1,5 +1,5 @@
-//! Bodies of the recording kinds. The steps themselves are in the `command_end` records of their
-//! commands.
+//! The content of records about recordings. The steps themselves are in the `command_end` records
+//! of their commands.
 
 use super::super::redacted::Redacted;
 use serde::{Deserialize, Serialize};

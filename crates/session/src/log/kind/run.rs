@@ -211,7 +211,7 @@ pub enum RepairCause {
     TornTail,
     /// A person discarded a damaged line. This record replaces the line and has its `seq`.
     CorruptLine,
-    /// The metadata contains records that are missing from the log.
+    /// The metadata reflects records that are missing from the log.
     MetaAhead,
     /// The metadata was lost and rebuilt from the log.
     MetaLost,
