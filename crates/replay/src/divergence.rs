@@ -33,7 +33,7 @@ pub struct Divergence {
     pub resume: Option<Resume>,
 }
 
-/// An element that may be meant.
+/// An element that may be the step's target.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Suggestion {
@@ -54,7 +54,7 @@ pub struct Resume {
     /// The rounds of the `repeat` and `retry` blocks around the step, for `--rounds`.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub rounds: Vec<u32>,
-    /// The position after the step; `None` if it is the last.
+    /// The position after the step; `None` if the step is the last.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub next: Option<Position>,
     /// The digest of the plan, for `--plan-digest`.

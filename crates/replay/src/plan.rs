@@ -143,7 +143,7 @@ impl Plan {
         })
     }
 
-    /// Returns a fingerprint of the steps. Comments that describe no target do not change it.
+    /// Returns a digest of the steps. Comments that describe no target do not change it.
     #[must_use]
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();
@@ -153,7 +153,7 @@ impl Plan {
         hash.finalize().iter().take(8).map(|byte| format!("{byte:02x}")).collect()
     }
 
-    /// Passes each step's command to `visit` before any is sent.
+    /// Passes each step's command to `visit`, before any command is sent.
     ///
     /// # Errors
     /// Returns the first error of `visit`, with its position.

@@ -36,7 +36,7 @@ impl Vars {
         Ok(())
     }
 
-    /// Returns the value of a variable from outside the scripts.
+    /// Returns the value of a variable that is set on the command line or in the environment.
     fn external(&self, name: &str) -> Option<&String> {
         self.given.get(name).or_else(|| self.environment.get(name))
     }

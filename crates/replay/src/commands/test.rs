@@ -23,9 +23,9 @@ const MAX_WORKERS: usize = 64;
 ///
 /// Exits with 0 if all scripts passed, 1 if any did not, 2 for invalid arguments. Failures of the
 /// browser, device or disk are reported as broken, separately from failures of the app. In a
-/// folder, every .ad file is a script, except repaired ones, and so is every Maestro flow (YAML
-/// with an appId or a url) directly in it. Files whose names begin with `_` are only included by
-/// others.
+/// folder, every .ad file is a script, except repaired scripts and files whose names begin with `_`
+/// (for includes). A Maestro flow (YAML with an appId or a url) is a script if it is directly in
+/// the folder.
 #[derive(Debug, Clone, Deserialize, JsonSchema)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 struct Arguments {

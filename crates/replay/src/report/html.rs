@@ -1,8 +1,8 @@
 //! The report as one self-contained HTML page that opens from disk.
 //!
-//! Everything that an app showed is treated as text and passes through `text::text`. If that ever
-//! fails, the page's content security policy still allows only the script whose hash it names, and
-//! forbids loading anything from elsewhere.
+//! Everything that an app showed is treated as text and passes through `text::text`. If escaping
+//! ever fails, the page's content security policy still allows only the script whose hash it names,
+//! and forbids loading anything from elsewhere.
 
 mod attempt;
 mod picture;

@@ -40,7 +40,7 @@ pub struct Report {
     pub files: Vec<FileReport>,
 }
 
-/// One part of several.
+/// One of the parts into which a suite is divided.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Shard {
@@ -83,7 +83,7 @@ pub enum Outcome {
 pub struct FileReport {
     /// The file, as named or found.
     pub file: String,
-    /// The outcome of all attempts.
+    /// The outcome of the script, over all attempts.
     pub outcome: Outcome,
     /// The duration of all attempts.
     pub millis: f64,

@@ -163,8 +163,8 @@ fn request(command: &str, input: Map<String, Value>, session: Option<String>, ca
     }
 }
 
-/// Sends a command outside a run. Ignores cancellation, because it also cleans up after a run that
-/// was cancelled.
+/// Sends a command outside a run. Ignores cancellation, because this function also cleans up after
+/// a run that was cancelled.
 pub(crate) async fn send_uncancelled(
     call: &Call,
     command: &str,

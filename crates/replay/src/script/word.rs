@@ -140,7 +140,7 @@ fn read_bare_word(line: &str, at: usize) -> Result<(Vec<WordChar>, usize), LineE
     Ok((letters, input.len() - rest.len()))
 }
 
-/// Parses the variables.
+/// Parses the variables in a word.
 fn template(chars: &[WordChar], at: usize) -> Result<Template, LineError> {
     const FORM: &str = "write a variable as `${KEY}` or `${KEY:-default}`, and a literal `${` as `\\${`";
     let mut parts = Vec::new();

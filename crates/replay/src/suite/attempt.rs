@@ -40,8 +40,8 @@ type ReportEvent<'a> = dyn FnMut(String, bool, Option<ProgressPart>) + Send + 'a
 pub(crate) struct Worker {
     attempts: Attempts,
     number: usize,
-    /// The session of the previous attempt, if that passed and left nothing open. Reusing a name
-    /// costs less than creating one, whose ref numbers must be written to disk.
+    /// The session of the previous attempt, if that attempt passed and left nothing open. Reusing
+    /// the name costs less than creating a session, whose ref numbers must be written to disk.
     session: Option<String>,
 }
 

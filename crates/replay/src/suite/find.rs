@@ -1,4 +1,4 @@
-//! Finds the scripts that paths name: scripts, folders, patterns.
+//! Finds the scripts that paths name. A path names a script or a folder, or is a pattern.
 
 use crate::formats::read::is_maestro;
 use std::collections::BTreeSet;

@@ -28,7 +28,7 @@ enum Length {
 }
 
 impl Length {
-    /// Converts to pixels, for the default viewport of a session.
+    /// Converts to pixels. A percentage refers to `extent`, which is in pixels.
     fn to_pixels(self, extent: f64) -> f64 {
         match self {
             Self::Pixels(n) => f64::from(n),

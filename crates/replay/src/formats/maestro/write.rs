@@ -221,7 +221,7 @@ impl MaestroWriter<'_> {
         Ok(out)
     }
 
-    /// Returns the lines that press an element only if it is not yet in this state.
+    /// Returns the lines that press an element unless its checked state is already `on`.
     fn toggle_lines(&self, args: &mut Args<'_>, on: bool, caveats: &mut Vec<String>) -> Lines {
         let target = self.target_argument(args, "target", caveats)?;
         let state = with_state(target.clone(), "checked", !on);
