@@ -40,7 +40,7 @@ fn warn_of_age(cx: &mut Cx, holder: &AgentId, age: Duration) {
     let lead = format!("{holder} holds the turn: ");
     if !cx.envelope.warnings.iter().any(|warning| warning.starts_with(&lead)) {
         cx.warn(format!(
-            "{lead}elements and refs are from {} ms ago; `snapshot --fresh` shows the app as it is now, without refs.",
+            "{lead}elements and refs are {} ms old; `snapshot --fresh` shows the app as it is now, without refs.",
             age.as_millis()
         ));
     }
