@@ -293,10 +293,10 @@ impl Replayed {
             ),
             None if self.repairing => {
                 format!(
-                    "it is the last step: perform it by ref, then run `stickpin close`, which writes the repaired script\nor repeat it: {repeat}"
+                    "this is the last step: perform it by ref, then run `stickpin close`, which writes the repaired script\nor repeat it: {repeat}"
                 )
             }
-            None => format!("it is the last step: perform it by ref\nor repeat it: {repeat}"),
+            None => format!("this is the last step: perform it by ref\nor repeat it: {repeat}"),
         }
     }
 

@@ -86,7 +86,7 @@ fn conditional(flow: &FlowHeader, when: &Yaml, mut body: Vec<Node>) -> Nodes {
         let Some(platform) = flow.platform.or(is_phone.then_some("no phone")) else {
             return Err(yaml.at.error_at(
                 "the platform of this flow is unknown",
-                "add a `url` to the header for the platform Web",
+                "for the platform Web, add a `url` to the header",
             ));
         };
         if !required.eq_ignore_ascii_case(platform) {

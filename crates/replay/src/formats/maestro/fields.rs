@@ -28,9 +28,14 @@ impl<'y> Fields<'y> {
         Ok(Self { command, at: yaml.at, pairs, read_names: Vec::new() })
     }
 
+    /// Returns the value of an argument without marking the argument as read.
+    pub(super) fn find(&self, name: &str) -> Option<&'y Yaml> {
+        self.pairs.iter().find(|(key, _)| key.name == name).map(|(_, value)| value)
+    }
+
     pub(super) fn take(&mut self, name: &'static str) -> Option<&'y Yaml> {
         self.ignore(&[name]);
-        self.pairs.iter().find(|(key, _)| key.name == name).map(|(_, value)| value)
+        self.find(name)
     }
 
     /// Marks as read the arguments that do not change what a flow does.
@@ -86,7 +91,11 @@ impl<'y> Fields<'y> {
         let Some((key, _)) = self.pairs.iter().find(|(key, _)| !known(&key.name)) else { return Ok(()) };
         let name = stickpin_tree::escape(&key.name, stickpin_tree::MAX_CHARS);
         let message = format!("`{name}` of `{}` is not supported", self.command);
-        Err(key.at.error_at(message, format!("supported here: {}", self.read_names.join(", "))))
+        let hint = match self.read_names.is_empty() {
+            true => format!("`{}` takes no arguments", self.command),
+            false => format!("supported here: {}", self.read_names.join(", ")),
+        };
+        Err(key.at.error_at(message, hint))
     }
 }
 

@@ -71,7 +71,7 @@ const DIRECTIONS: [(&str, &str); 4] = [("down", "up"), ("up", "down"), ("left", 
 
 fn direction(yaml: &Yaml) -> Result<(&'static str, &'static str), ScriptError> {
     let found = DIRECTIONS.into_iter().find(|(name, _)| yaml.value.as_text().eq_ignore_ascii_case(name));
-    found.ok_or_else(|| yaml.at.error_at("`direction` must be UP, DOWN, LEFT or RIGHT", ""))
+    found.ok_or_else(|| yaml.at.error_at("`direction` must be `UP`, `DOWN`, `LEFT` or `RIGHT`", ""))
 }
 
 pub(super) fn swipe(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {

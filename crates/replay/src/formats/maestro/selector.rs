@@ -108,7 +108,7 @@ pub(super) fn take(fields: &mut Fields<'_>) -> Result<Template, ScriptError> {
         terms.push(vec![TemplatePart::Text(format!("nth={}", u64::from(index) + 1))]);
     }
     for (key, hint) in RELATION_KEYS {
-        if let Some(yaml) = fields.take(key) {
+        if let Some(yaml) = fields.find(key) {
             return Err(yaml.at.error_at(format!("`{key}` of `{}` is not supported", fields.command), *hint));
         }
     }

@@ -171,7 +171,7 @@ fn steps_in_blocks_and_in_included_files_are_mended() {
     let ran =
         desk.run(&format!("{} --wait 0", said(&ran.err, "stickpin replay flow.ad --from 5 --rounds 1 ")));
     // Both rounds of `retry` were tried; nothing follows it.
-    assert!(ran.err.contains("flow.ad:11: ") && ran.err.contains("it is the last step"), "{ran:?}");
+    assert!(ran.err.contains("flow.ad:11: ") && ran.err.contains("this is the last step"), "{ran:?}");
     assert!(ran.err.contains("--from 5 --rounds 2 ") && ran.out.ends_with('\n'), "{ran:?}");
     desk.ok(&format!("press {}", ref_of(&ran.out, "button \"Order\"")));
     let closed = desk.ok("close");
