@@ -16,7 +16,7 @@ mod tests;
 pub use error::ScriptError;
 pub use parse::parse;
 pub use template::{Template, TemplatePart, UnsetVariable};
-pub(crate) use word::is_name;
+pub(crate) use word::{NAME_HINT, RESERVED_HINT, is_name};
 pub(crate) use write::words as line;
 pub use write::write;
 

@@ -20,17 +20,20 @@ impl Vars {
     /// Adds a `KEY=VALUE` from the command line.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` for any other form, or for a reserved name, which begins with `AD_`.
+    /// Returns `INVALID_ARGS` for any other form, for an invalid variable name, or for a reserved
+    /// one, which begins with `AD_`.
     pub fn set_from_pair(&mut self, pair: &str) -> Result<()> {
-        let bad = |message: String| Err(Error::invalid_args(message).hint("for example: `-e USER=ada`"));
         let Some((key, value)) = pair.split_once('=') else {
-            return bad(format!("{} is not of the form `KEY=VALUE`", stickpin_tree::quote(pair)));
+            let message = format!("{} is not of the form `KEY=VALUE`", stickpin_tree::quote(pair));
+            return Err(Error::invalid_args(message).hint("for example: `-e USER=ada`"));
         };
         if !crate::script::is_name(key) {
-            return bad(format!("{} is not a variable name", stickpin_tree::quote(key)));
+            let message = format!("{} is not a variable name", stickpin_tree::quote(key));
+            return Err(Error::invalid_args(message).hint(crate::script::NAME_HINT));
         }
         if key.starts_with("AD_") {
-            return bad(format!("`{key}` is a reserved name"));
+            let message = format!("`{key}` is a reserved name");
+            return Err(Error::invalid_args(message).hint(crate::script::RESERVED_HINT));
         }
         self.given.insert(key.to_owned(), value.to_owned());
         Ok(())

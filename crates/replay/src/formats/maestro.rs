@@ -18,7 +18,7 @@ pub(super) mod write;
 mod tests;
 
 use super::yaml::{self, Yaml, YamlPosition, YamlValue};
-use crate::script::{Node, Script, ScriptError, Template, is_name};
+use crate::script::{NAME_HINT, Node, RESERVED_HINT, Script, ScriptError, Template, is_name};
 use fields::Fields;
 
 /// Parses a flow: its header, `---`, its commands.
@@ -116,10 +116,10 @@ fn env(yaml: &Yaml) -> Result<Vec<(String, Template)>, ScriptError> {
     let pair = |(key, value): &(yaml::YamlKey, Yaml)| {
         if !is_name(&key.name) {
             let name = stickpin_tree::quote(&key.name);
-            return Err(key.at.error_at(format!("{name} is not a variable name"), ENV_FORM));
+            return Err(key.at.error_at(format!("{name} is not a variable name"), NAME_HINT));
         }
         if key.name.starts_with("AD_") {
-            return Err(key.at.error_at(format!("`{}` is a reserved name", key.name), ""));
+            return Err(key.at.error_at(format!("`{}` is a reserved name", key.name), RESERVED_HINT));
         }
         Ok((key.name.clone(), text::scalar(&key.name, value)?))
     };

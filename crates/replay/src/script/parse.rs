@@ -231,12 +231,7 @@ fn variable(key: &str, at: usize) -> Result<(), LineError> {
     let unnamed = format!("{} is not a variable name", quote(key));
     LineError::unless(is_name(key), at, unnamed, word::NAME_HINT)?;
     let reserved = format!("`{key}` is a reserved name");
-    LineError::unless(
-        !key.starts_with("AD_"),
-        at,
-        reserved,
-        "use a name without the prefix `AD_`, which is for built-in variables",
-    )
+    LineError::unless(!key.starts_with("AD_"), at, reserved, word::RESERVED_HINT)
 }
 
 /// Parses `KEY=VALUE`, in which the value is a word.

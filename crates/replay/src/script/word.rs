@@ -174,8 +174,11 @@ fn template(chars: &[WordChar], at: usize) -> Result<Template, LineError> {
     Ok(Template::new(parts))
 }
 
+/// The hint for a reserved variable name.
+pub(crate) const RESERVED_HINT: &str = "use a name without the prefix `AD_`, which is for built-in variables";
+
 /// The hint for an invalid variable name.
-pub(super) const NAME_HINT: &str =
+pub(crate) const NAME_HINT: &str =
     "a variable name consists of ASCII letters, digits and underscores, and does not begin with a digit";
 
 /// Returns whether this is a variable name: ASCII letters, digits and underscores, not starting
