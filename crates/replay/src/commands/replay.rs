@@ -237,7 +237,8 @@ fn start_position(plan: &Plan, args: &Arguments) -> Result<Position> {
     Err(match plan.round_depth(from.step) {
         None => {
             let steps = format_count(plan.steps, "step");
-            Error::invalid_args(format!("{refusal}: the script has {steps}")).hint("count the steps from 1")
+            Error::invalid_args(format!("{refusal}: the script has {steps}"))
+                .hint("steps are counted from 1, together with those of included scripts")
         }
         Some(0) => Error::invalid_args(format!(
             "{refusal} in a round: the step is not in a `repeat` or `retry` block"

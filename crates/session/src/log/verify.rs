@@ -47,8 +47,8 @@ pub enum Finding {
         id: CommandId,
     },
     /// A record names a turn other than the one in which it was written (for the end of a command,
-    /// the one in which the command began), or a command ended after its turn without being marked
-    /// as late. In the latter case, `expected` equals `found`.
+    /// other than the one in which the command began). Alternatively, a command ended after its
+    /// turn without being marked as late; `expected` then equals `found`.
     #[error("{}", wrong_turn(*seq, *expected, *found))]
     Turn {
         /// The `seq` of the record.
