@@ -109,7 +109,7 @@ pub fn claim(s: Situation<'_>, by: &AgentId, lease_id: LeaseId) -> Result<Claim,
     }
 }
 
-/// Returns whether the agent that just handed over must give the others time to claim the turn.
+/// Returns whether `by` just handed over the turn and must give the other drivers time to claim it.
 fn gives_way_to_waiters(s: Situation<'_>, by: &AgentId) -> bool {
     let others = s.members.iter().any(|m| m.agent_id != *by && m.role == MemberRole::Driver);
     s.turn.pending_handoff_seq.is_some()
@@ -126,7 +126,7 @@ fn gives_way_to_waiters(s: Situation<'_>, by: &AgentId) -> bool {
 /// Returns [`TurnError::Closed`] for a closed session, the errors of [`check`] for the owner and
 /// for a request that names a turn, [`TurnError::TurnHeld`] for a turn that another agent owns or
 /// that is reserved for another agent, [`TurnError::TurnRequired`] if no command may take the turn
-/// implicitly, and [`TurnError::NotADriver`].
+/// implicitly, and [`TurnError::NotADriver`] for a caller that is not a driver.
 pub fn enter(s: Situation<'_>, fence: &Fence, lease_id: LeaseId) -> Result<Option<Transition>, TurnError> {
     let by = &fence.agent;
     match s.turn.state {
@@ -273,8 +273,8 @@ pub struct Takeover {
     pub expected_turn: Option<u64>,
     /// Whether the caller's operator requested the takeover.
     pub operator_requested: bool,
-    /// Whether the caller replaced, in the same harness, the owner of the turn or the agent that it
-    /// is reserved for.
+    /// Whether the caller replaced, in the same harness, the owner of the turn or the agent for
+    /// which the turn is reserved.
     pub replaces_owner: bool,
 }
 
@@ -282,7 +282,7 @@ pub struct Takeover {
 /// for it, behaves like [`claim`].
 ///
 /// # Errors
-/// Returns [`TurnError::TurnMismatch`] if the turn has passed on since the caller last saw it,
+/// Returns [`TurnError::TurnMismatch`] if the turn has changed hands since the caller last saw it,
 /// [`TurnError::TakeoverNotAvailable`] if no reason permits the takeover, and the errors of
 /// [`claim`].
 pub fn take(s: Situation<'_>, by: &AgentId, lease_id: LeaseId, how: Takeover) -> Result<Claim, TurnError> {
@@ -341,8 +341,8 @@ pub(super) fn prev_of_handoff(s: Situation<'_>) -> Option<AgentId> {
 /// Returns the change to the turn when `by` removes `who`, if any.
 ///
 /// # Errors
-/// Returns [`TurnError::OnSelf`], and [`TurnError::TargetActive`] for an active member without
-/// `force`.
+/// Returns [`TurnError::OnSelf`] if `by` and `who` are the same agent, and
+/// [`TurnError::TargetActive`] for an active member unless `force` is set.
 pub fn kick(
     s: Situation<'_>,
     by: &AgentId,
@@ -370,7 +370,7 @@ pub fn kick(
 pub struct Reversion {
     /// The agent that last held the turn for the lender.
     pub to: Option<AgentId>,
-    /// The record of the last handoff, and its author.
+    /// The `seq` of the last handoff's record, and the handoff's author.
     pub handoff: Option<(u64, AgentId)>,
 }
 

@@ -39,7 +39,7 @@ pub fn position(s: Situation<'_>, agent: &AgentId) -> Option<usize> {
     Some(at + ahead + 1)
 }
 
-/// Returns the members that are waiting, the next owner first.
+/// Returns the waiting members other than `except`, the next owner first.
 fn candidates<'a>(s: Situation<'a>, except: Option<&AgentId>) -> Vec<&'a Member> {
     let mut candidates: Vec<&Member> = s
         .members

@@ -36,8 +36,10 @@ pub enum ScopeError {
         /// The cause of the denial.
         cause: Box<Denial>,
     },
-    /// The lender does not have the scope that it would lend.
-    #[error("session `{lender}` does not have the whole scope in rule {rule} of the loan")]
+    /// Neither the lender's own scope nor a single loan to the lender covers all rules.
+    #[error(
+        "session `{lender}` cannot lend rule {rule} of the loan: the session's own scope or a single loan to the session must cover all rules"
+    )]
     LoanNotSubset {
         /// The lender.
         lender: String,
@@ -113,7 +115,7 @@ impl Verb {
     }
 }
 
-/// Returns whether `path` is `root` or is below it. Both must be canonical.
+/// Returns whether `path` is `root` or is below it. Both paths must be canonical.
 fn is_within(path: &str, root: &str) -> bool {
     path.strip_prefix(root)
         .is_some_and(|rest| rest.is_empty() || rest.starts_with('/') || root.ends_with('/'))
@@ -155,7 +157,7 @@ impl Constraint {
             }
     }
 
-    /// Returns whether something could be admitted by both limits.
+    /// Returns whether both sets of limits could admit the same action.
     fn overlaps(&self, other: &Self) -> bool {
         let names = self.names().into_iter().zip(other.names()).all(|(mine, theirs)| {
             mine.as_ref().zip(theirs.as_ref()).is_none_or(|(mine, theirs)| !mine.is_disjoint(theirs))
@@ -199,10 +201,10 @@ impl ScopeRule {
         target && other.verbs.is_subset(&self.verbs) && limits(self).covers(&limits(other))
     }
 
-    /// Returns whether everything that this rule permits is permitted by one of these rules, which
-    /// may differ for each verb and each value of a limit. A property that this rule does not limit
-    /// has infinitely many values, so only a rule that does not limit the property either can cover
-    /// them.
+    /// Returns whether these rules together permit everything that this rule permits. The
+    /// permitting rule may differ for each verb and each value of a limit. A property that this
+    /// rule does not limit has infinitely many values, so only a rule that does not limit the
+    /// property either can cover them.
     fn is_covered_by(&self, rules: &[Self]) -> bool {
         if rules.iter().any(|rule| rule.covers(self)) {
             return true;
@@ -405,8 +407,8 @@ impl Ledger {
     }
 
     /// Ends a loan and returns the scope to its lender. Loans that the borrower made from this loan
-    /// pass to the lender, so that their work continues; with `cascade`, they end too. Ending a
-    /// loan that has ended changes nothing.
+    /// pass to the lender, so that the work of their borrowers continues; with `cascade`, they end
+    /// too. Ending a loan that has ended changes nothing.
     pub fn reclaim(&mut self, id: &LoanId, cascade: bool) -> Reclaimed {
         let mut reclaimed = Reclaimed { ended: Vec::new(), reparented: Vec::new() };
         self.end(id, cascade, &mut reclaimed);

@@ -113,7 +113,7 @@ pub struct TurnState {
     /// The lease of the owner; set if the phase is `Owned`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lease: Option<Lease>,
-    /// Whether the turn was taken by a command rather than by a wait. Such a turn ends by itself.
+    /// Whether a command took the turn implicitly. Such a turn ends by itself.
     pub implicit: bool,
     /// The loan through which the owner has the turn.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -121,7 +121,8 @@ pub struct TurnState {
     /// The agent that the turn is reserved for; set if the phase is `Reserved`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reserved_for: Option<AgentId>,
-    /// Whether the turn was reserved for this agent by name, and not because it was next in line.
+    /// Whether the turn was reserved for the agent by name, rather than because the agent was next
+    /// in line.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub reserved_directly: bool,
     /// When the reservation is passed on; set if the phase is `Reserved`.
@@ -206,14 +207,14 @@ pub struct Artifact {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum ArtifactRole {
-    /// Inspect it.
+    /// Inspect the artifact.
     Examine,
-    /// Review it.
+    /// Review the artifact.
     Review,
-    /// Edit it.
+    /// Edit the artifact.
     Edit,
-    /// Use it as context.
+    /// Use the artifact as context.
     Context,
-    /// Use it as a result.
+    /// Use the artifact as a result.
     Output,
 }
