@@ -37,13 +37,13 @@ impl Blobs {
         }
     }
 
-    /// Returns the reference to a blob with this content, which need not exist.
+    /// Returns the reference to the blob with this content. The blob need not exist.
     #[must_use]
     pub fn reference(bytes: &[u8]) -> BlobRef {
         BlobRef { blob: BlobId::new(digest(bytes)), bytes: bytes.len() as u64 }
     }
 
-    /// Writes a blob unless it exists. It is on disk after the next sync of the log.
+    /// Writes a blob unless it already exists. The blob is on disk after the next sync of the log.
     ///
     /// # Errors
     /// Returns an error if the blob cannot be written; no part of it then remains.
@@ -51,8 +51,9 @@ impl Blobs {
         put(&*self.files, &self.dir, &self.unsynced, bytes)
     }
 
-    /// Returns the blobs that were listed as stored trees and exist, oldest first. The list serves
-    /// only to limit the space that trees take up, so a line that cannot be parsed is ignored.
+    /// Returns the blobs that were listed as stored trees and still exist, oldest first. The list
+    /// serves only to limit the space that trees take up, so a line that cannot be parsed is
+    /// ignored.
     #[must_use]
     pub fn trees(&self) -> Vec<BlobRef> {
         let bytes = self.files.read(&self.dir.join(TREES), 0).unwrap_or_default();
@@ -94,7 +95,7 @@ impl Blobs {
         crate::atomic::replace(&*self.files, &self.dir.join(TREES), None, lines.as_bytes())
     }
 
-    /// Reads a blob and verifies its digest; `None` if it was removed.
+    /// Reads a blob and verifies its digest. Returns `None` if the blob was removed.
     ///
     /// # Errors
     /// Returns an error if the blob is damaged or cannot be read.
@@ -125,8 +126,9 @@ fn path(blobs: &Path, id: &BlobId) -> PathBuf {
     blobs.join(&id.hex()[..2]).join(id.hex())
 }
 
-/// Writes a blob, unless it exists. The next sync brings it to disk before the record that refers
-/// to it. If the power fails before that, the record may lack its blob, which [`get`] reports.
+/// Writes a blob unless it already exists. The next sync writes the blob to disk before the record
+/// that refers to it. If the power fails before that sync, the record may be on disk without its
+/// blob; [`get`] reports this.
 pub(crate) fn put(files: &dyn Files, blobs: &Path, unsynced: &Unsynced, bytes: &[u8]) -> Result<BlobRef> {
     let known = Blobs::reference(bytes);
     let path = path(blobs, &known.blob);

@@ -22,7 +22,8 @@ struct Position {
 type Positions = BTreeMap<String, Position>;
 
 impl Store {
-    /// Returns how far an agent has read the session with this uid.
+    /// Returns how far an agent has read the session with this uid; `None` if no position is
+    /// stored.
     ///
     /// # Errors
     /// Returns an error if the file cannot be read. A file that cannot be parsed counts as missing.

@@ -100,7 +100,7 @@ pub enum StoreError {
         /// The reason.
         reason: String,
     },
-    /// There is no session of this name: its metadata or its log is missing.
+    /// There is no session with this name, or the session's metadata or log is missing.
     #[error("there is no session `{0}`, or its metadata or log is missing")]
     Missing(String),
     /// The session already exists.
@@ -112,13 +112,13 @@ pub enum StoreError {
     /// The record is too long.
     #[error(transparent)]
     RecordTooLarge(#[from] RecordTooLarge),
-    /// The command is not open.
-    #[error("command {0} is not open")]
+    /// The command was not begun, or it has already ended.
+    #[error("command {0} was not begun or has already ended")]
     NotOpen(CommandId),
     /// This change to the turn is not allowed.
     #[error(transparent)]
     Illegal(#[from] Illegal),
-    /// A record of the log does not follow the previous one, or belongs to a wrong lifetime.
+    /// A record of the log does not follow the previous one, or belongs to the wrong lifetime.
     #[error("the log of session `{session}` is inconsistent: {fault}")]
     Gap {
         /// The session.

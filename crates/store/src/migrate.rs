@@ -23,14 +23,14 @@ pub struct Migrated {
 struct Converted {
     bytes: Vec<u8>,
     records: u64,
-    /// The earliest version of its records.
+    /// The earliest version among the records.
     from: u32,
 }
 
 impl Store {
     /// Converts the log of a session to the current version. The original segments are kept
-    /// unchanged, in a subfolder of the log folder, named after their version, such as `v1`. The
-    /// session must not be open.
+    /// unchanged in a subfolder of the log folder that is named after their version, such as `v1`.
+    /// The session must not be open.
     ///
     /// # Errors
     /// Returns [`StoreError::Version`] for a newer version and for a version without a converter,

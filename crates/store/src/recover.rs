@@ -14,7 +14,8 @@ use stickpin_session::log::{Located, Records, SessionMeta, last_commit};
 pub enum Diagnostic {
     /// The metadata could not be read. Its previous version and the log were used instead.
     MetaRecoveredFromPrevious,
-    /// The metadata contains records that are missing from the log. A copy is in the quarantine.
+    /// The metadata contains records that are missing from the log. A copy of the metadata is in
+    /// the quarantine.
     MetaAheadOfLog,
     /// The segment that was being written is gone: its records cannot be replayed.
     LogMissing,
@@ -94,7 +95,7 @@ pub(crate) fn quarantine_meta(files: &dyn Files, dir: &SessionDir) -> Result<()>
 }
 
 /// Moves damaged metadata to the quarantine and replaces it with its previous version. Called
-/// before the metadata is written again, because that keeps the current file as the previous
+/// before the metadata is written again, because writing keeps the current file as the previous
 /// version.
 pub(crate) fn promote_previous(files: &dyn Files, dir: &SessionDir) -> Result<()> {
     quarantine_meta(files, dir)?;
@@ -128,7 +129,7 @@ pub(crate) fn segments(files: &dyn Files, dir: &SessionDir) -> Result<Vec<u32>> 
 pub(crate) struct Tail {
     /// The records after the record `applied` of [`tail`], in order.
     pub(crate) records: Vec<Located>,
-    /// The last committed record, regardless of its `seq`; `None` if the segment has none.
+    /// The last committed record, regardless of its `seq`; `None` if the segment contains none.
     pub(crate) last: Option<Located>,
     /// The number of bytes up to and including the last newline.
     pub(crate) committed: u64,

@@ -19,7 +19,7 @@ pub struct Repaired {
     pub stubs: u64,
     /// The number of bytes that were moved to the quarantine.
     pub dropped_bytes: u64,
-    /// The SHA-256 digest of these bytes, in hexadecimal.
+    /// The SHA-256 digest of the bytes moved to the quarantine, in hexadecimal.
     pub sha256: String,
 }
 
@@ -29,7 +29,7 @@ impl Store {
     /// quarantine. The session must not be open, and must be opened again afterwards.
     ///
     /// # Errors
-    /// Returns an error if the first damaged line is another one, if the record after the damage is
+    /// Returns an error if the line is not the first damaged one, if the record after the damage is
     /// out of order, or if the segment cannot be written. The segment is then unchanged.
     pub fn repair(&self, name: &str, line: u64, now: Timestamp) -> Result<Repaired> {
         let dir = self.dir(name)?;
@@ -88,7 +88,7 @@ impl Store {
     }
 }
 
-/// Returns the end of the damage that begins at `from`, and the record after it.
+/// Returns the end of the damage that begins at `from`, and the record after the damage, if any.
 fn end_of_damage(bytes: &[u8], from: usize) -> (usize, Option<Record>) {
     let mut at = from;
     while let Some(end) = memchr(b'\n', &bytes[at..]) {

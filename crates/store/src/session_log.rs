@@ -82,7 +82,7 @@ pub enum Amendment {
     Anchor {
         /// The member.
         agent: AgentId,
-        /// The root process of its harness.
+        /// The root process of the member's harness.
         anchor: Anchor,
     },
 }

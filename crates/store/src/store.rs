@@ -116,7 +116,7 @@ impl Store {
     }
 
     /// Returns the stamp of the metadata file: as long as the stamp is the same, the metadata is
-    /// unchanged. `None` if there is no file.
+    /// unchanged. `None` if the file cannot be inspected.
     #[must_use]
     pub fn meta_stamp(&self, name: &str) -> Option<Stamp> {
         let file = std::fs::metadata(self.dir(name).ok()?.meta()).ok()?;

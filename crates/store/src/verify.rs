@@ -66,7 +66,8 @@ impl Store {
     }
 }
 
-/// Returns the first damaged line of a segment, and the last record before it.
+/// Returns the last record before the first damaged line of a segment, and the damage. Without
+/// damage, returns the segment's last record.
 pub(crate) fn first_damage(bytes: &[u8]) -> (Option<Located>, Option<stickpin_session::log::Corruption>) {
     let mut last = None;
     for next in Records::new(bytes) {

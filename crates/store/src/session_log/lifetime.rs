@@ -44,7 +44,7 @@ impl SessionLog {
         Ok(this)
     }
 
-    /// Creates a child session, whose scope is lent by its parent, and begins its lifetime.
+    /// Creates a child session, whose scope is lent by its parent, and begins its first lifetime.
     ///
     /// # Errors
     /// Returns the errors of [`Self::create`].
