@@ -12,13 +12,13 @@ use std::collections::VecDeque;
 pub(super) struct AlignedOutlines<'t> {
     pub(super) old: OutlineSide<'t>,
     pub(super) new: OutlineSide<'t>,
-    /// For each line of the old outline, its line in the new one.
+    /// For each line of the old outline, the paired line of the new one.
     pub(super) to_new: Vec<Option<usize>>,
-    /// For each line of the new outline, its line in the old one.
+    /// For each line of the new outline, the paired line of the old one.
     pub(super) to_old: Vec<Option<usize>>,
-    /// The lines of the new outline whose element was in the old tree without its own line.
+    /// The lines of the new outline whose element was in the old tree without a line of its own.
     pub(super) was_folded: HashSet<usize>,
-    /// The lines of the old outline whose element is in the new tree without its own line.
+    /// The lines of the old outline whose element is in the new tree without a line of its own.
     pub(super) is_folded: HashSet<usize>,
 }
 

@@ -2,8 +2,8 @@
 //!
 //! Nodes are paired by handle first. If handles do not help (after a re-render, or on a device
 //! without identity), the children of two paired nodes are paired by their text. Equal subtrees are
-//! paired first, then equal elements, then wrappers of one kind. The pairs decide whether a diff
-//! shows a change or a removal and an addition. Refs never depend on them.
+//! paired first, then equal elements, then wrappers of the same kind. The pairs decide whether a
+//! diff shows a change or a removal and an addition. Refs never depend on them.
 
 use crate::model::pairing::pair_equal;
 use crate::{IdentityGrade, NodeId, NodeRef, Role, Tree};

@@ -18,7 +18,7 @@ const KEPT_REMOVED: usize = 5;
 /// The bytes reserved for the line that states what was omitted.
 const CUT_NOTE_BYTES: usize = 120;
 
-/// One line without its refs.
+/// One line of a diff, without its refs.
 #[derive(Debug)]
 pub(super) enum DiffLine {
     Added {

@@ -7,7 +7,7 @@ use crate::identity::rows::numbers::{is_count, without_counts};
 use crate::identity::rows::text;
 use crate::{NodeRef, States};
 
-/// Returns the name without counts and without badges: leaves in child elements that are only a
+/// Returns the name without counts and badges. A badge is a leaf in a child element that is only a
 /// number.
 ///
 /// `Page 3` keeps its number, because it is one leaf.

@@ -41,8 +41,8 @@ impl ElementReader<'_, '_> {
         }
     }
 
-    /// Returns the evidence for the element and the titles around it: this is all that is kept of a
-    /// popup's opener.
+    /// Returns the evidence for the element and the titles around it: the whole record that is kept
+    /// for a popup's opener.
     fn opener_record(&self) -> Record {
         let evidence = self.evidence();
         let uses_heading_above = !self.records.cache.headings.is_in_page_frame(self.element);

@@ -122,7 +122,7 @@ fn is_user_or_live_text(node: NodeRef<'_>) -> bool {
 }
 
 /// Removes the count from a text: `Likes 3` and `3 likes` become `Likes` and `likes`, `Cart (2)`
-/// becomes `Cart`. A number after a word that is not a plural belongs to it: `Order 18`.
+/// becomes `Cart`. A number after a word that is not a plural belongs to the word: `Order 18`.
 fn strip_counter(text: &str) -> String {
     let text = without_counts(text);
     let mut words: Vec<&str> = text.split(' ').collect();

@@ -90,7 +90,7 @@ impl Evidence {
 }
 
 impl ElementSurroundings {
-    /// Judges whether a row with these field values moved, by the current values in the rows.
+    /// Judges by the current values in the rows whether a row with these field values moved.
     pub(crate) fn shift(&self, issued: &FieldValues) -> Shift {
         let Some((at, values)) = self.row.as_ref().and_then(|at| Some((at, at.values.as_ref()?))) else {
             return Shift::Unknown;

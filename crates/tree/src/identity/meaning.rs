@@ -55,7 +55,7 @@ impl Meaning {
         self.0.container.as_ref().filter(|(what, _)| *what == "row").map(|(_, label)| &**label)
     }
 
-    /// Returns whether a text printed from an earlier meaning matches, ignoring counts in
+    /// Returns whether a text printed from an earlier meaning matches this one, ignoring counts in
     /// parentheses.
     #[must_use]
     pub fn reads_as(&self, text: &str) -> bool {

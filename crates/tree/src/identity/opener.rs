@@ -39,7 +39,7 @@ pub(crate) struct OpenerData {
 }
 
 impl Opener {
-    /// Returns whether another opener has the same record.
+    /// Returns whether another opener has the same role and record.
     pub(crate) fn is_same(&self, now: &Self) -> bool {
         self.0.role == now.0.role && self.0.record.differences(&now.0.context, &|_| false).next().is_none()
     }

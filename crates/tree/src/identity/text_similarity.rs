@@ -142,7 +142,7 @@ fn text_counts(records: &Records<'_>, root: NodeRef<'_>) -> Rc<TextCounts> {
     })
 }
 
-/// Returns the number of texts that a part of this tree keeps of an older part.
+/// Returns the number of texts that a part of the new tree keeps of an older part.
 fn kept_count(new: &Records<'_>, old: &Records<'_>, old_root: NodeRef<'_>, root: NodeRef<'_>) -> u32 {
     new.comparisons.get((old.token(), old_root.id(), root.id()), || {
         let (before, after) = (text_counts(old, old_root), text_counts(new, root));

@@ -105,13 +105,13 @@ pub enum NoMatch {
     NotUnique,
     /// The new document has another URL.
     OtherAddress,
-    /// The new document has the same URL but a different text.
+    /// The new document has the same URL but different text.
     OtherDocument,
     /// The candidate is outside the surviving part of the surroundings.
     Moved,
     /// Another row of the same list kept its node, so the list did not re-render.
     SiblingSurvived,
-    /// The replaced surroundings have a different text.
+    /// The replaced surroundings have different text.
     TextDiffers,
     /// The candidate existed before, as another element.
     Taken,

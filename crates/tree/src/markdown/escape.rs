@@ -4,7 +4,7 @@
 
 use crate::model::escape::{escape, is_unsafe, percent_encode};
 
-/// The longest URL that is listed, in characters.
+/// The number of characters after which a listed URL is cut.
 const MAX_URL: usize = 2_000;
 
 /// Escapes text within a line. Characters that matter only at the start of a line are left to

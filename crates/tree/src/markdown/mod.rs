@@ -285,7 +285,7 @@ fn last_nonempty(rows: &[MarkdownLine]) -> Option<usize> {
     rows.iter().rposition(|r| !r.is_empty())
 }
 
-/// Returns the lines without empty ones at the ends.
+/// Returns the lines without empty lines at either end.
 fn trim_blank(rows: &[MarkdownLine]) -> &[MarkdownLine] {
     let start = rows.iter().position(|r| !r.is_empty()).unwrap_or(rows.len());
     let end = last_nonempty(rows).map_or(start, |at| at + 1);

@@ -32,7 +32,7 @@ pub struct NodeSpec<'a> {
 pub enum TreeError {
     /// The first node is not a document, a node is more than one level deeper than the previous
     /// one, or a later node is at depth 0.
-    #[error("node {node} is at the invalid depth {depth}")]
+    #[error("node {node} is at an invalid depth: {depth}")]
     Depth {
         /// The position of the node.
         node: usize,

@@ -6,7 +6,7 @@
 
 use std::fmt::Write as _;
 
-/// The longest name or value that is printed, in characters.
+/// The number of characters after which a printed name or value is cut.
 pub const MAX_CHARS: usize = 120;
 
 /// Returns `s` escaped and in quotes, cut with `…` after [`MAX_CHARS`] characters.
@@ -63,7 +63,7 @@ pub fn escape(s: &str, max_chars: usize) -> String {
     out
 }
 
-/// The longest URL that is printed, in characters.
+/// The number of characters after which a printed URL is cut.
 pub const MAX_URL: usize = 300;
 
 /// Returns a URL as one word, cut after [`MAX_URL`] characters. Double quotes and ordinary white

@@ -121,7 +121,7 @@ impl Rect {
         (width > 0.0 && height > 0.0).then_some(Self { x, y, width, height })
     }
 
-    /// Returns the smallest rectangle that contains both.
+    /// Returns the smallest rectangle that contains both rectangles.
     #[must_use]
     pub fn union(self, other: Self) -> Self {
         let (x, y) = (self.x.min(other.x), self.y.min(other.y));

@@ -56,7 +56,7 @@ bitflags! {
         const LIVE = 1 << 23;
         /// Can be acted on by a person: a control, or clickable without a role.
         const ACTIONABLE = 1 << 24;
-        /// Has a name from its content, so the text leaves below repeat it.
+        /// Has a name that comes from its content, so the text leaves below repeat the name.
         const NAME_FROM_CONTENT = 1 << 25;
         /// Opens a popup (`aria-haspopup`).
         const HAS_POPUP = 1 << 26;

@@ -137,8 +137,8 @@ impl<'t> Draft<'t> {
         self.label.insert(node.id(), label);
     }
 
-    /// Passes the current lines, in order, to a pass. Its changes show in the lines of the next
-    /// pass.
+    /// Passes the current lines, in order, to a pass. The changes that the pass makes show in the
+    /// lines of the next pass.
     pub(super) fn with_lines(&mut self, pass: impl FnOnce(&mut Self, &[DraftLine<'t>])) {
         let lines = self.lines();
         pass(self, &lines);

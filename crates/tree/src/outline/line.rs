@@ -123,7 +123,8 @@ fn name_substitute(node: NodeRef<'_>) -> Option<String> {
 /// The maximum number of nodes searched in an icon: a link around a span around a picture.
 const MAX_ICON_NODES: usize = 8;
 
-/// Returns the picture that a wordless element consists of, by its file name or icon class.
+/// Identifies the picture that a wordless element consists of: returns `source` with its file name,
+/// or else `class` with its icon class.
 fn picture_in(node: NodeRef<'_>) -> Option<(&'static str, &str)> {
     let mut within = node.subtree();
     let parts: Vec<NodeRef<'_>> = within.by_ref().take(MAX_ICON_NODES).collect();

@@ -1,4 +1,5 @@
-//! Cuts runs of siblings of one kind: a thousand rows are no more informative than twenty-five.
+//! Cuts runs of siblings of the same kind: a thousand rows are no more informative than
+//! twenty-five.
 
 use super::draft::{Draft, Fate};
 use crate::{Attr, NodeId, NodeRef, Role};

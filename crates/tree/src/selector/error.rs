@@ -6,7 +6,7 @@ use std::ops::Range;
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("{message}")]
 pub struct SelectorError {
-    /// The error message. Text from the app or the user in it is quoted and cut.
+    /// The error message. Any text from the app or the user in the message is quoted and cut.
     pub message: String,
     /// The faulty part, as a byte range of the parsed text.
     pub span: Range<usize>,

@@ -135,7 +135,7 @@ words! {
     Key {
         /// The ARIA role.
         Role = "role",
-        /// The developer's stable id: HTML id or a test id, resource-id, accessible-id.
+        /// The developer's stable id: an HTML id, test id, resource-id or accessible-id.
         Id = "id",
         /// Label, value or text content.
         Text = "text",
@@ -181,7 +181,7 @@ impl Selector {
     }
 
     /// Returns whether `query` is a selector rather than plain text: it parses, and every
-    /// alternative has a term with `=` or an `in(…)`. A quoted text alone or a flag alone
+    /// alternative contains a term with `=` or an `in(…)`. A quoted text alone or a flag alone
     /// (`checked`) is plain text.
     #[must_use]
     pub fn is_selector(query: &str) -> bool {

@@ -95,7 +95,8 @@ fn contains(name: &str, wanted: &str) -> bool {
     if short.chars().count() > 2 { long.contains(short) } else { long.split(' ').any(|word| word == short) }
 }
 
-/// Returns the similarity of a name to the wanted texts, from 0 to 1. All must be in lower case.
+/// Returns the similarity of a name to the wanted texts, from 0 to 1. All texts must be in lower
+/// case.
 pub(crate) fn text_similarity(name: &str, wanted: &[String]) -> f64 {
     let best = wanted.iter().map(|w| {
         if name == *w {

@@ -11,7 +11,8 @@ use std::str::FromStr;
 /// The maximum nesting of `in(`. Deeper nesting is a mistake or an attack on the stack.
 const MAX_DEPTH: usize = 16;
 
-const EXAMPLE: &str = "separate terms by spaces, as in `role=button \"Save\"` or `label~=name checked=false`";
+const EXAMPLE: &str =
+    "separate terms with spaces, as in `role=button \"Save\"` or `label~=name checked=false`";
 
 type Parsed<T> = Result<T, SelectorError>;
 
@@ -23,8 +24,8 @@ impl FromStr for Selector {
     }
 }
 
-/// Parses a selector. Also returns whether every alternative has a term with `=` or an `in(…)`;
-/// quoted text and bare flags could just as well be plain text.
+/// Parses a selector. Also returns whether every alternative contains a term with `=` or an
+/// `in(…)`; quoted text and bare flags could just as well be plain text.
 pub(super) fn parse_selector(input: &str) -> Parsed<(Selector, bool)> {
     let mut reader = Parser { input, at: 0 };
     let found = reader.selector(0)?;

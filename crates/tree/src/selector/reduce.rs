@@ -6,7 +6,7 @@ use crate::{NodeId, NodeRef, Role, States, Tree};
 /// a matched control. The remaining matches are distinct: more than one is ambiguous.
 /// Ignores geometry.
 ///
-/// `matches` must be in document order; so is the result.
+/// `matches` must be in document order. The result is in document order, too.
 #[must_use]
 pub fn reduce(tree: &Tree, matches: &[NodeId]) -> Vec<NodeId> {
     let mut kept: Vec<NodeId> = Vec::with_capacity(matches.len());

@@ -21,7 +21,7 @@ pub(super) struct TextIndex {
 #[derive(Debug)]
 struct CompactText {
     text: String,
-    /// Pairs (begin in `text`, leaf).
+    /// Pairs (start in `text`, leaf).
     leaves: Vec<(usize, NodeId)>,
 }
 
@@ -53,7 +53,8 @@ impl TextIndex {
     }
 
     /// Returns the smallest elements whose text matches the wanted text. Omits elements inside a
-    /// control or another element named by its content that itself matches by its name.
+    /// control, or inside another element named by its content, if the name of that outer element
+    /// matches.
     pub(super) fn find_holders(&mut self, tree: &Tree, wanted: &WantedText<'_>) -> HashSet<NodeId> {
         let mut found = HashSet::new();
         let compact: String = wanted.text.split_whitespace().collect();

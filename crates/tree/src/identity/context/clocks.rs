@@ -17,9 +17,9 @@ pub(super) fn contains_number(text: &str) -> bool {
 
 /// Returns whether two texts name different states of one thing.
 ///
-/// They must have the same number of words. At least half of the words are equal, and the others
-/// are lower-case in both. `12 MB, rising` and `14 MB, falling` match; `Order of Ada` and `Order of
-/// Nils` do not. Words with numbers count as neither equal nor different.
+/// They must have the same number of words. At least half of the words must be equal, and the
+/// others must be lower-case in both. `12 MB, rising` and `14 MB, falling` match; `Order of Ada`
+/// and `Order of Nils` do not. Words with numbers count as neither equal nor different.
 #[must_use]
 pub fn differ_in_state(before: &str, now: &str) -> bool {
     let (mut same, mut other) = (0, 0);

@@ -146,8 +146,8 @@ impl FactPairs {
 
 impl Context {
     /// Returns the changes from this context to `now`, nearest first. `content` contains what
-    /// belongs to the element itself in `now`; that is judged elsewhere, except for its numbers.
-    /// `is_ticker` determines whether the numbers of a fact change by themselves.
+    /// belongs to the element itself in `now`; that content is judged elsewhere, except for its
+    /// numbers. `is_ticker` determines whether the numbers of a fact change by themselves.
     #[must_use]
     pub fn changes_to(
         &self,

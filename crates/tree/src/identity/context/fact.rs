@@ -45,8 +45,8 @@ pub enum FactKind {
 /// a handle. Only the slot of an address or page title is a hash of its frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fact {
-    /// The position of the fact: its element, or for a text, the parent and the index among its
-    /// texts.
+    /// The position of the fact: its element or, for a text, the parent and the index among the
+    /// parent's texts.
     pub(super) slot: u64,
     /// The parent of the node.
     pub(super) parent: u64,
@@ -141,7 +141,7 @@ impl Segment {
         self.chunks.iter().flat_map(|chunk| chunk.facts())
     }
 
-    /// Returns the segment without the facts in these slots; `None` if it has none of them.
+    /// Returns the segment without the facts in these slots; `None` if it contains none of them.
     pub(super) fn without(&self, slots: &HashSet<Slot>) -> Option<Self> {
         let has_slot = |fact: &Fact| slots.contains(&(fact.kind, fact.slot));
         self.facts().any(|(fact, _)| has_slot(fact)).then(|| self.filtered(|fact| !has_slot(fact)))

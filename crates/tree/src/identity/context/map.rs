@@ -69,7 +69,7 @@ impl ContextMap {
         Self::new(only.filter(|segment| !segment.is_empty()).collect())
     }
 
-    /// Returns those of `keys` for which the map has a segment.
+    /// Returns those of `keys` for which the map contains a segment.
     #[must_use]
     pub fn segments_among(&self, keys: &HashSet<SegmentKey>) -> HashSet<SegmentKey> {
         keys.iter().filter(|key| self.has(**key)).copied().collect()
@@ -175,7 +175,7 @@ impl ContextMap {
     /// changes that it did not know about stay unknown.
     ///
     /// `self` contains what the client was shown after its last full read. `shown` returns the
-    /// earlier context from that read, and `all` returns all of it.
+    /// earlier context from that read, and `all` returns the whole read as a context.
     pub fn note_effects(
         &mut self,
         before: &Self,

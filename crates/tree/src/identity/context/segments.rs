@@ -47,7 +47,7 @@ fn is_header_row(row: NodeRef<'_>) -> bool {
     cells.peek().is_some() && cells.all(|n| n.role() == Role::ColumnHeader)
 }
 
-/// Returns the key of the segment of a node.
+/// Returns the key of the segment whose root is this node.
 pub(super) fn segment_key(segment: NodeRef<'_>) -> SegmentKey {
     match (segment.role(), segment.handle()) {
         (_, Some(handle)) => SegmentKey::Node(handle),

@@ -25,8 +25,8 @@ pub struct TextChanges {
     pub rerendered: Vec<u64>,
 }
 
-/// Returns the [pattern](super::ContextChange::pattern) of the numbers in a text; `None` if it
-/// contains none.
+/// Returns the [pattern](super::ContextChange::pattern) of the numbers in a text; `None` if the
+/// node is not a text or contains no number.
 #[must_use]
 pub fn number_pattern(text: NodeRef<'_>) -> Option<u64> {
     let is_text = text.is_text() && contains_number(text.name());
@@ -66,9 +66,9 @@ pub fn compare_texts(before: &Tree, now: &Tree) -> TextChanges {
     changes
 }
 
-/// Returns the patterns of the new texts that replaced others below the same element. As many texts
-/// of the pattern (or bare numbers, in any count) must have disappeared, and their texts must have
-/// been different.
+/// Returns the patterns of the new texts that replaced others below the same element. The same
+/// number of texts with the pattern must have disappeared, or any number if the new texts are bare
+/// numbers. The old and new texts must differ.
 fn rerendered_patterns(
     before: &Tree,
     old_index: &HashMap<Handle, NodeId>,

@@ -284,7 +284,8 @@ fn field_label(text: &str) -> Fingerprint {
 }
 
 /// Returns the target of a link, without a query that equals the page's own, because such a query
-/// does not distinguish records. `None` for `#` and scripts, which lead nowhere.
+/// does not distinguish records. `None` for a node without a target, and for `#` and scripts, which
+/// lead nowhere.
 fn link_path(link: NodeRef<'_>) -> Option<String> {
     let href = link.attr(Attr::Href).filter(|h| *h != "#" && !h.starts_with("javascript:"))?;
     let Some((path, query)) = href.split_once('?') else { return Some(href.to_owned()) };

@@ -23,7 +23,7 @@ pub(crate) struct Structure {
 
 type RowsByRole = Vec<(Role, Container)>;
 
-/// Plain children and cards of one parent, with one tag.
+/// Plain children and cards of one parent, with the same tag.
 #[derive(Debug)]
 struct Repeated {
     tag: StrId,

@@ -84,7 +84,7 @@ fn follow_row_positions(values: &[Option<&str>]) -> bool {
     present > 1 || present == 1 && small
 }
 
-/// Returns the number in a value that has exactly one.
+/// Returns the number in a value that contains exactly one.
 fn number_in(value: &str) -> Option<i64> {
     let digits = value.trim_matches(|c: char| !c.is_ascii_digit());
     digits.parse().ok().filter(|_| digits.bytes().all(|b| b.is_ascii_digit()))

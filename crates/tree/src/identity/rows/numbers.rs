@@ -16,7 +16,7 @@ pub(crate) fn is_bare(text: &str) -> bool {
     is_number(text) || is_amount(text) || is_time_or_date(text)
 }
 
-/// Returns whether a text has only digits and the punctuation of numbers.
+/// Returns whether a text contains only digits and the punctuation of numbers.
 pub(crate) fn is_number(text: &str) -> bool {
     !text.is_empty()
         && text.chars().all(|c| c.is_whitespace() || c.is_ascii_digit() || ".,:;/#%+×x*()-–—−'’".contains(c))

@@ -17,7 +17,7 @@ use crate::identity::surroundings::title::Title;
 use crate::{NodeRef, Role};
 
 /// Returns the titles of the groups that contain an element and are below its heading, nearest
-/// first. Without a heading, they are below its window or document.
+/// first. Without a heading, returns those below its window or document.
 pub(crate) fn titles_around(element: NodeRef<'_>, surroundings: &HeadingIndex) -> Box<[Title]> {
     surroundings
         .below_heading(element)
@@ -43,7 +43,7 @@ mod tests {
     use crate::testing::tree;
     use crate::{Handle, NodeId, NodeRef, Openers, Records, Role, Tree};
 
-    /// Returns a button two boxes deep in a named group below a heading.
+    /// Returns a page with a button two boxes deep in a named group below a heading.
     fn page(group: &str, title: &str, button: u64) -> Tree {
         tree(&format!(
             "page \"Orders\" http://app.test/orders scope=1\n  main #2\n    heading \"Orders\"* level=1 #3\n    \

@@ -133,7 +133,7 @@ fn first_headings<'t>(tree: &'t Tree, is_inside: impl Fn(NodeRef<'t>, NodeRef<'t
     first
 }
 
-/// Returns the nearest named region, or the window.
+/// Returns the nearest window or named region around an element.
 pub(crate) fn region_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
     ancestors_to_document(element).find(|n| {
         use Role::{Dialog, Form, Main, Region, Window};
@@ -154,7 +154,8 @@ pub(crate) fn stable_title(title: &str) -> String {
     strip_unsaved_marks(&without_counts(title))
 }
 
-/// Returns a title without the unsaved mark at its ends. Windows also show their title as a label.
+/// Returns a title without the unsaved mark at either end. Windows also show their title as a
+/// label.
 pub(crate) fn strip_unsaved_mark(title: &str) -> &str {
     title.trim_matches(|c: char| UNSAVED_MARKS.contains(&c) || c.is_whitespace())
 }

@@ -8,7 +8,7 @@ use crate::identity::rows::text::{is_field, leaves_except, walk};
 use crate::identity::surroundings::heading::strip_unsaved_mark;
 use crate::{Attr, NodeRef, Role, States};
 
-/// Returns whether a node opens over the rest of the page: menus, listboxes, dialogs, tooltips,
+/// Returns whether a node opens over the rest of the page: a menu, listbox, dialog, tooltip or
 /// anything modal.
 pub(crate) fn is_popup(n: NodeRef<'_>) -> bool {
     matches!(n.role(), Role::Menu | Role::Dialog | Role::AlertDialog | Role::ListBox | Role::Tooltip)

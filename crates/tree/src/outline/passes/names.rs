@@ -60,8 +60,8 @@ fn repeats_below(node: NodeRef<'_>) -> bool {
     named.into_iter().any(|n| node.name().contains(n.name()))
 }
 
-/// Returns whether the name covers all text below: it comes from there, or the role is one whose
-/// name conveys all of the content.
+/// Returns whether the name covers all text below: the name comes from that text, or the role is
+/// one whose name conveys all of the content.
 fn covers_all_text(node: NodeRef<'_>) -> bool {
     node.is(States::NAME_FROM_CONTENT) || node.role().is_told_by_name()
 }
