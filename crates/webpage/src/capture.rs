@@ -89,7 +89,7 @@ impl Assembly<'_> {
             title: c.wire.title.clone(),
         };
         if c.wire.depth.first() != Some(&0) || c.wire.depth[1..].contains(&0) {
-            return Err(CaptureError::Corrupt("the root"));
+            return Err(CaptureError::Corrupt("root"));
         }
         self.builder.document(base, document, c.id[0])?;
         let roles = Roles::new(c);
@@ -174,7 +174,7 @@ impl Roles {
     }
 }
 
-/// Returns the attribute for a name used by `rareAttributes` of the script.
+/// Returns the attribute for a name used by the script's `rareAttributes`.
 fn attr_of(key: &str) -> Option<Attr> {
     let name: StrDeserializer<'_, serde::de::value::Error> = key.into_deserializer();
     Attr::deserialize(name).ok()

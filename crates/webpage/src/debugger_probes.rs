@@ -2,9 +2,9 @@
 //! closed shadow roots, what custom elements report through `ElementInternals`, and click
 //! listeners.
 //!
-//! Each request concerns few elements, is sent for all of them at once, and is bounded. The results
-//! are kept per document, so that locating an element uses the same roles and names as the last
-//! capture.
+//! Each request concerns only a few elements, is sent for all of them at once, and is bounded. The
+//! results are kept per document, so that locating an element uses the same roles and names as the
+//! last capture.
 
 mod internals;
 mod listeners;
@@ -39,7 +39,7 @@ struct DocumentProbe {
     listener_nodes: Vec<i64>,
     /// The element ids by backend node id.
     numbers: HashMap<i64, u64>,
-    /// The elements with their own click listener.
+    /// The elements with click listeners of their own.
     with_click_listener: HashSet<u64>,
     /// Whether the last capture left requests for later captures.
     more: bool,
@@ -123,8 +123,8 @@ fn release(tab: &Tab, world: &World) {
     drop(tab.client.send(Some(&world.session), &cdp::ReleaseObjectGroup { object_group: GROUP }));
 }
 
-/// Sends many commands at once and returns their answers; `None` if the browser refuses because the
-/// node is gone.
+/// Sends many commands at once and returns their answers; `None` for a command that the browser
+/// refuses because the node is gone.
 async fn call_all<M: Method>(
     tab: &Tab,
     world: &World,

@@ -19,7 +19,7 @@ use stickpin_devtools::{CallError, Client, Method, Refusal, Reply};
 
 pub use network::worker;
 
-/// The longest text of an open dialog, in bytes.
+/// The length in bytes at which the text of an open dialog is cut.
 const MAX_DIALOG: usize = 2_000;
 
 /// The maximum number of requested tabs that have not appeared yet and whose addresses are kept.
@@ -61,9 +61,9 @@ impl TargetSetup<'_> {
     }
 }
 
-/// Prepares a target that stays paused until the last of these commands. None of its code runs
-/// before the Page domain is enabled: a dialog that opened earlier could never be answered. The
-/// next use of the tab reports commands that the browser refused.
+/// Sends the commands that set up a paused target; the last one resumes it. None of the target's
+/// code runs before the Page domain is enabled, because a dialog that opened earlier could never be
+/// answered. The next use of the tab reports commands that the browser refused.
 pub fn prepare(
     client: &Client,
     shared: &Arc<SharedState>,

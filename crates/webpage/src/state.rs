@@ -171,7 +171,8 @@ pub struct TabState {
     pub(crate) refused: Option<String>,
     /// How the tab ended, if it did.
     pub gone: Option<TabEndReason>,
-    /// The dialog that blocks this tab: its own, or that of another tab, which it names.
+    /// The dialog that blocks this tab: its own, or another tab's. A dialog of another tab names
+    /// that tab.
     pub dialog: Option<Dialog>,
     /// The number of dialogs closed so far, in any tab.
     pub answers: u64,

@@ -20,8 +20,8 @@ const LIVE_QUALITY: u8 = 80;
 /// Takes a screenshot of the page, its viewport or one element.
 ///
 /// # Errors
-/// Returns `ELEMENT_OFFSCREEN` for an element that has no box or one smaller than a pixel, or an
-/// error from the tab.
+/// Returns `ELEMENT_OFFSCREEN` for an element that has no box, or whose box is less than a pixel
+/// wide or high, or an error from the tab.
 pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Result<ScreenshotImage> {
     let (area, clip) = match request.of {
         Some(handle) => {
@@ -29,7 +29,10 @@ pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Res
             let area = frames::bounding_box(&page.tab, handle).await?;
             let area = area.filter(|r| r.width >= 1.0 && r.height >= 1.0);
             let area = area.ok_or_else(|| {
-                Error::new(ErrorCode::ElementOffscreen, "the element takes up less than a pixel of the page")
+                Error::new(
+                    ErrorCode::ElementOffscreen,
+                    "the element has no box, or its box is less than a pixel wide or high",
+                )
             })?;
             let page =
                 page.tab.query(&page.tab.session, &cdp::GetLayoutMetrics {}).await?.css_layout_viewport;

@@ -19,7 +19,7 @@ pub(crate) enum Signal {
     Changed(u64),
     /// Text appeared in a live region or toast.
     LiveText(String),
-    /// A press for which the document watched arrived. The signal outlives the document.
+    /// A press that the document was watching for has arrived. The signal outlives the document.
     Press(PressVerdict),
 }
 
@@ -51,8 +51,8 @@ pub(crate) struct AimAnswer {
     pub(crate) point: Option<(f64, f64)>,
     /// The hit test at that point.
     pub(crate) hit: Option<HitTest>,
-    /// The document's change count at that time; -1 if the element was scrolled, because changes by
-    /// scrolling are known only in the next frame.
+    /// The document's change count at the time of the answer; -1 if the element was scrolled,
+    /// because changes caused by scrolling are known only in the next frame.
     #[serde(default)]
     pub(crate) at: i64,
 }
@@ -141,7 +141,7 @@ pub(crate) struct FocusAnswer {
     pub(crate) editor: bool,
     /// Why the field cannot be filled.
     pub(crate) why: Option<String>,
-    /// A description of the values that the field accepts; empty for any text.
+    /// A description of the values that the field accepts; empty if it accepts any text.
     pub(crate) accepts: String,
 }
 

@@ -141,7 +141,7 @@ impl Columns {
         self.self_descriptions.insert(row, description);
     }
 
-    /// Makes a row actionable. With `clickable`, also gives it that role.
+    /// Makes a row actionable. With `clickable`, also gives the row the role `clickable`.
     pub(crate) fn press(&mut self, row: usize, clickable: bool) {
         self.states[row] |= States::ACTIONABLE.bits();
         if clickable {

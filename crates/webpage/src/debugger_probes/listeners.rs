@@ -20,8 +20,8 @@ const DOCUMENT_GROUP: &str = "stickpin-document";
 /// The events whose listeners make an element clickable.
 const PRESSES: [&str; 3] = ["click", "mousedown", "pointerdown"];
 
-/// The maximum number of rows below an element that listens on its own behalf. Above this, it
-/// listens for its descendants.
+/// The maximum number of rows below an element that listens on its own behalf. An element with more
+/// rows listens for its descendants.
 const MAX_ROWS_BELOW: usize = 40;
 
 /// The pending request of each document.
@@ -38,8 +38,8 @@ async fn page_world_object(tab: &Tab, world: &World, object_id: String) -> Resul
 }
 
 impl DebuggerProbes {
-    /// Sends the request to every document. The browser prepares the answers while the captures
-    /// before them are being read.
+    /// Requests the listeners of every document. The browser prepares the answers while the
+    /// captures that were requested earlier are being read.
     ///
     /// # Errors
     /// See [`TabError`].
@@ -72,8 +72,8 @@ impl DebuggerProbes {
         Ok(requests)
     }
 
-    /// Reads the answers. Returns the documents that must be walked again, because the walk left
-    /// out a drawing in which a shape listens.
+    /// Reads the answers to requests for listeners. Returns the documents that must be walked
+    /// again, because the walk left out a drawing in which a shape listens.
     ///
     /// # Errors
     /// See [`TabError`].
@@ -171,7 +171,7 @@ impl DebuggerProbes {
     }
 }
 
-/// Returns the listening elements, by backend node id.
+/// Returns the listening elements of each document, as backend node ids.
 async fn nodes(tab: &Tab, pending: PendingListeners) -> Result<Vec<(World, Vec<i64>)>, TabError> {
     // A document's answer includes the frames in it. Handle inner documents first and each id once.
     let (mut claimed, mut found) = (HashSet::new(), Vec::with_capacity(pending.len()));

@@ -16,7 +16,7 @@ const PROMISE_TIMEOUT: Duration = Duration::from_millis(250);
 /// The time for which an unsettled promise is kept if it is not queried.
 const PROMISE_RETENTION: Duration = Duration::from_secs(2);
 
-/// The longest shown value, in characters.
+/// The number of characters after which a shown value is cut.
 const MAX_VALUE_CHARS: usize = 1_000;
 
 /// The object group of values under inspection.

@@ -70,7 +70,8 @@ pub(crate) fn ranges(numbers: impl Iterator<Item = u64>, max_gap: u64) -> Vec<u6
 pub(crate) struct Guards(Vec<Guard>);
 
 impl Guards {
-    /// Guards nodes with a target, instead of any that were guarded with it before.
+    /// Guards nodes together with a target, in place of the nodes that were guarded with that
+    /// target before.
     pub(crate) fn add(&mut self, target: Handle, world: &World, guarded: &[Handle]) {
         self.0.retain(|guard| guard.target != target);
         let key = format!("{}:{}", world.context, target.id);
@@ -146,8 +147,8 @@ async fn query_outer_documents(
     Ok(answers)
 }
 
-/// Returns the result of an input that the guard stopped. `stopped`: whether the page received none
-/// of it.
+/// Returns the result of an input that the guard stopped. `stopped` is true if the page received
+/// none of the input.
 pub(crate) fn stopped_outcome(stopped: bool) -> InputOutcome {
     InputOutcome::done().delivery(Delivery::Changed { stopped })
 }

@@ -231,8 +231,8 @@ async fn find(page: &mut Page, handle: Handle, context: &[Handle]) -> Result<Opt
     }
 }
 
-/// Locates a target after its input. If the input requested this, returns the target in the state
-/// that it had when the input arrived.
+/// Locates a target after its input. If the input requested the target's state, returns the target
+/// in the state that it had when the input arrived.
 ///
 /// # Errors
 /// Returns the same errors as [`capture`].

@@ -45,7 +45,7 @@ const OUTCOME_VALIDITY: Duration = Duration::from_millis(20);
 /// An answer that is valid only for a moment.
 #[derive(Debug)]
 pub(crate) struct FreshAnswer<T> {
-    /// The tab's activity counter at that moment.
+    /// The tab's activity counter when the answer arrived.
     activity: u64,
     at: Instant,
     answer: T,
@@ -80,13 +80,13 @@ impl PrefetchedAim {
 /// The answers that came with the pointer's arrival at an element.
 #[derive(Debug, Default)]
 pub(crate) struct PointerArrival {
-    /// The page at that moment.
+    /// The page at the moment of arrival.
     pub(crate) seen: Option<FreshAnswer<PageWalk>>,
     pub(crate) press: Option<AnnouncedPress>,
 }
 
-/// A press for which the document watches. Dropping this ends the watch, so that no other input is
-/// stopped.
+/// A press for which the document watches. Dropping this value ends the watch, so that no other
+/// input is stopped.
 #[derive(Debug)]
 pub struct AnnouncedPress {
     target: Handle,

@@ -249,7 +249,7 @@ type Check = Option<(bool, bool)>;
 
 type Aim = Option<FreshAnswer<AimAnswer>>;
 
-/// Reads the counts and the answers to a walk that was requested after them.
+/// Reads the counts and the answers to a walk that was requested after the counts.
 async fn read_walk<'a>(
     page: &'a mut Page,
     pending_walk: PendingWalk,

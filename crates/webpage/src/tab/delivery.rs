@@ -83,7 +83,7 @@ pub(crate) struct HeldKey<'a, M: Method> {
 }
 
 impl<M: Method> HeldKey<'_, M> {
-    /// Releases now. Returns the reply to await.
+    /// Releases the key or button now. Returns the reply to await.
     pub(crate) fn release(mut self) -> Option<Reply<M>> {
         self.release.take().map(|release| self.tab.send(&release))
     }
