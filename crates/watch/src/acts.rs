@@ -1,5 +1,5 @@
 //! What a person can do on the page: take and release the session, press, type. Each of these
-//! actions is a command, with all checks that an agent's command has.
+//! actions is a command, with the same checks as an agent's command.
 
 use crate::board::Board;
 use crate::remote::Remote;

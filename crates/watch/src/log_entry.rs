@@ -25,8 +25,8 @@ pub(crate) struct Event {
 }
 
 impl Event {
-    /// Returns whether the event is not about a command or its tree, and so possibly about the
-    /// turn.
+    /// Returns whether the event may be about the turn, because it is not about a command or a
+    /// command's tree.
     pub(crate) fn is_about_turn(&self) -> bool {
         !matches!(self.kind.as_str(), "command_begin" | "command_end" | "snapshot")
     }

@@ -56,7 +56,7 @@ impl Frames {
         self.buf.extend_from_slice(bytes);
     }
 
-    /// Returns the number of buffered bytes that were not yet returned as frames.
+    /// Returns the number of buffered bytes that have not yet been returned as frames.
     #[must_use]
     pub fn buffered(&self) -> usize {
         self.buf.len()

@@ -124,7 +124,7 @@ fn private(dir: &Path, link_flags: OFlags) -> Result<()> {
     if found.mode() & 0o077 != 0 {
         folder
             .set_permissions(fs::Permissions::from_mode(0o700))
-            .map_err(|e| io_error("protect", dir, &e))?;
+            .map_err(|e| io_error("change the mode of", dir, &e))?;
     }
     // Root may write nearly anywhere; `access` also reports a read-only mount.
     rustix::fs::access(dir, rustix::fs::Access::WRITE_OK)
@@ -152,7 +152,7 @@ fn check(dir: &Path, found: &Metadata) -> Result<()> {
         && fs::read_dir(dir).map_err(|e| io_error("read the folder", dir, &e))?.next().is_some()
     {
         return Err(refusal(format!("`{shown}` is open to other users (mode {mode:o})"))
-            .hint(format!("run `chmod 700 {shown}` if nothing in it is meant for others")));
+            .hint(format!("run `chmod 700 {shown}` if nothing in that folder is meant for others")));
     }
     Ok(())
 }

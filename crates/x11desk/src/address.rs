@@ -94,7 +94,7 @@ impl Cookie {
         Self(rand::random())
     }
 
-    /// Writes the cookie to a file for `XAUTHORITY` to name.
+    /// Writes the cookie to a file that `XAUTHORITY` can name.
     pub(crate) fn write(&self, path: &Path) -> Result<()> {
         let file = std::fs::File::options().create_new(true).write(true).mode(0o600).open(path);
         file.and_then(|mut file| file.write_all(&self.entry())).map_err(|e| io_error("write", path, &e))

@@ -33,7 +33,7 @@ pub(crate) struct Clipboard {
 ///
 /// # Errors
 /// Returns `Unsupported` when the owner does not answer in time or stops before the end of the
-/// text, or the text is too long.
+/// text, or when the text is too long.
 pub fn read(d: &mut Display) -> X11Result<String> {
     let clipboard = d.atoms.CLIPBOARD;
     let owner = d.conn.get_selection_owner(clipboard)?.reply()?.owner;

@@ -1,4 +1,4 @@
-//! Buttons and modifiers that are held down for an action and released with it.
+//! Buttons and modifiers that are held down for an action and released when it ends.
 
 use crate::display::Display;
 use crate::error::X11Result;

@@ -160,9 +160,9 @@ fn key(d: &Display, code: u8, down: bool) -> X11Result<()> {
     pointer::send_fake_input(d, if down { KEY_PRESS_EVENT } else { KEY_RELEASE_EVENT }, code, 0, 0)
 }
 
-/// Returns whether another client grabs the keyboard ([`pointer::is_grabbed`]): it then receives
-/// our keys, regardless of the focus. `with_core` also checks the core keyboard of the server, if
-/// ours is a different one.
+/// Returns whether another client grabs the keyboard (see [`pointer::is_grabbed`]). If so, that
+/// client receives our keys, regardless of the focus. `with_core` also checks the core keyboard of
+/// the server, if ours is a different one.
 pub(crate) fn is_grabbed(d: &Display, with_core: bool) -> X11Result<bool> {
     let mode = GrabMode::ASYNC;
     let ours = d.conn.grab_keyboard(false, d.own, x11rb::CURRENT_TIME, mode, mode)?;

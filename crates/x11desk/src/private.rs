@@ -1,5 +1,5 @@
 //! Private displays: a display, buses and a window manager for one session, so that the session
-//! never competes with a person for pointer and focus.
+//! never competes with a person for the pointer and the focus.
 //!
 //! Xvfb picks a free display number (`-displayfd`), and dbus-daemon serves the session bus on a
 //! socket in the runtime folder of the session. The session bus starts the accessibility bus on
@@ -128,7 +128,7 @@ impl PrivateDisplay {
         let link = short_link(dir)?;
         let own = dir.join("r");
         let made = std::fs::DirBuilder::new().mode(0o700).recursive(true).create(&own);
-        made.map_err(|e| io_error("make", &own, &e))?;
+        made.map_err(|e| io_error("create", &own, &e))?;
         home.make()?;
         let runtime = link.join("r");
         let cookie = Cookie::random();
@@ -337,7 +337,7 @@ fn short_link(dir: &Path) -> Result<PathBuf> {
         match std::os::unix::fs::symlink(dir, &link) {
             Ok(()) => return Ok(link),
             Err(e) if e.kind() == std::io::ErrorKind::AlreadyExists => {}
-            Err(e) => return Err(io_error("make", &link, &e)),
+            Err(e) => return Err(io_error("create", &link, &e)),
         }
     }
 }

@@ -38,8 +38,8 @@ impl ScreenPixels {
     }
 }
 
-/// Returns the pixels of the screen that a rectangle touches; `None` when there are none or it is
-/// not finite.
+/// Returns the pixels of the screen that a rectangle touches; `None` when there are none or the
+/// rectangle is not finite.
 fn pixels(area: Rect, (width, height): (u16, u16)) -> Option<(i16, i16, u16, u16)> {
     if ![area.x, area.y, area.width, area.height].iter().all(|n| n.is_finite()) {
         return None;

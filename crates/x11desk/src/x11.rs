@@ -53,7 +53,7 @@ impl X11 {
     ///
     /// # Errors
     /// Returns `DEVICE_NOT_FOUND` when the display does not exist, cannot be used or does not
-    /// respond.
+    /// respond, and `INTERNAL` when the display's thread cannot run.
     pub async fn connect(address: Address, until: tokio::time::Instant) -> Result<Self> {
         let internal =
             |e: &dyn fmt::Display| Error::internal(format!("cannot run the display's thread: {e}"));

@@ -71,7 +71,7 @@ impl Home {
     /// Returns `IO` when it cannot be created.
     pub fn make(&self) -> Result<()> {
         let Some(home) = self.path().filter(|_| self.xdg == Xdg::BelowHome) else { return Ok(()) };
-        std::fs::create_dir_all(home).map_err(|e| io_error("make", home, &e))
+        std::fs::create_dir_all(home).map_err(|e| io_error("create", home, &e))
     }
 
     /// Sets this home in the environment of a program.
