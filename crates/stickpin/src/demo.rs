@@ -9,9 +9,9 @@ use stickpin_kernel::{CancellationToken, Error, ErrorCode, Host, Response, Resul
 /// Seeds generations, so that the transcript is reproducible.
 const SEED: u64 = 2;
 
-/// The lines of the demonstration. `#` is a sentence, `$` a command that succeeds, `!` one that is
-/// refused because its ref is stale. `@ name rest` stores the ref whose line in the previous output
-/// continues with `rest`, for use as `{name}`.
+/// The lines of the demonstration. `#` begins a sentence, `$` a command that succeeds, and `!` a
+/// command that is refused because its ref is stale. `@ name rest` stores the ref whose line in the
+/// previous output continues with `rest`, for use as `{name}`.
 const SCRIPT: &str = include_str!("demo.txt");
 
 /// Runs the demonstration. Fails if a command does not have its expected result.
@@ -66,7 +66,7 @@ async fn show(streams: &mut Streams<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the warning of a response, as a command line prints it on stderr.
+/// Returns the warning of a response, as the command line prints it on stderr.
 fn said_beside(response: &Response) -> String {
     response.warning.as_ref().map(|warning| format!("\nwarning: {warning}")).unwrap_or_default()
 }

@@ -27,12 +27,12 @@ const STALE_REFS: &str = "STICKPIN_STALE_REFS";
 const MCP_PROFILE: &str = "STICKPIN_MCP_PROFILE";
 /// The token that clients of `mcp --http` must send.
 const MCP_TOKEN: &str = "STICKPIN_MCP_TOKEN";
-/// Followed by a name: a variable of scripts, unless `-e` sets it.
+/// The prefix of script variables. `-e` takes precedence.
 const VAR: &str = "STICKPIN_VAR_";
-/// Followed by a name: a variable of scripts, with the prefix that other runners of `.ad` scripts
-/// use. `STICKPIN_VAR_` takes precedence.
+/// The prefix that other runners of `.ad` scripts use for script variables. `STICKPIN_VAR_` takes
+/// precedence.
 const AD_VAR: &str = "AD_VAR_";
-/// Followed by a name: the value that `fill --secret NAME` fills in. No response shows it.
+/// The prefix of the secrets that `fill --secret NAME` fills in. No response shows them.
 const SECRET: &str = "STICKPIN_SECRET_";
 /// The id of the agent that runs the commands: `harness:name`, instead of what the harness reveals.
 const AGENT_ID: &str = "STICKPIN_AGENT_ID";
@@ -175,7 +175,7 @@ pub(crate) fn command_line_env() -> Result<Env> {
         if ours && value.to_str().is_none() {
             let message = format!("the value of the variable `{name}` is not UTF-8");
             return Err(Error::new(ErrorCode::InvalidArgs, message)
-                .hint("set the variable to another value, or unset it"));
+                .hint("set the variable to a value that is UTF-8, or unset it"));
         }
     }
     let program = env::current_exe();
@@ -256,8 +256,8 @@ fn private(all: &[(OsString, OsString)]) -> Vec<OsString> {
     all.iter().map(|(name, _)| name.clone()).filter(secret).collect()
 }
 
-/// Restarts this program in this process without secrets, if its environment has any. Browsers and
-/// apps inherit a daemon's environment, and every program of this user can read it.
+/// Restarts this program in this process without secrets, if its environment contains any. Browsers
+/// and apps inherit a daemon's environment, and every program of this user can read it.
 ///
 /// # Errors
 /// Returns the error if the restart fails. A successful restart does not return.
