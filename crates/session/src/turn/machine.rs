@@ -279,7 +279,7 @@ pub struct Takeover {
 }
 
 /// Answers `turn take`. For an idle turn, and for a turn that the caller owns or that is reserved
-/// for it, behaves like [`claim`].
+/// for the caller, behaves like [`claim`].
 ///
 /// # Errors
 /// Returns [`TurnError::TurnMismatch`] if the turn has changed hands since the caller last saw it,
@@ -376,7 +376,8 @@ pub struct Reversion {
 
 /// Returns the change that the end of a loan makes to a turn that `who` had through the loan: the
 /// turn is reserved for the agent that last held it for the lender. If that agent is gone or cannot
-/// hold the turn, the turn becomes idle. `None` if `who` neither owns the turn nor has it reserved.
+/// hold the turn, the turn becomes idle. `None` if the turn is neither owned by `who` nor reserved
+/// for `who`.
 #[must_use]
 pub fn revert(s: Situation<'_>, who: &AgentId, back: Reversion) -> Option<Transition> {
     let owns = s.is_owner(who);

@@ -21,7 +21,7 @@ pub struct Policy {
     pub lease_ttl_ms: u64,
     /// The time between two renewals.
     pub renew_ms: u64,
-    /// The time from a reservation until it is passed on.
+    /// How long a reservation lasts before it is passed on.
     pub claim_ttl_ms: u64,
     /// How long an owner whose harness has ended may be silent.
     pub gone_grace_ms: u64,
@@ -41,7 +41,7 @@ pub struct Policy {
     pub implicit_idle_ms: u64,
     /// How long an implicit turn lasts without a command.
     pub implicit_lease_ms: u64,
-    /// How long a takeover, a loan or the end of the daemon waits for running commands before
+    /// How long a takeover, a loan or the daemon's shutdown waits for running commands before
     /// cancelling them.
     pub drain_ms: u64,
     /// How long an unused session is kept before it may be removed.

@@ -141,7 +141,7 @@ impl Situation<'_> {
     }
 
     /// Returns whether the agent is waiting for the turn, or was waiting a moment ago: the wait
-    /// ended because the agent may take the turn, or because its client waits in slices.
+    /// ended because the agent may take the turn, or because the agent's client waits in slices.
     pub(super) fn awaits_turn(&self, agent: &AgentId) -> bool {
         let presence = self.presence_of(agent);
         presence.waiting || presence.last_poll_ms.is_some_and(|ms| ms < self.policy.mcp_waiter_grace_ms)
