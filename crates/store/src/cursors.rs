@@ -1,4 +1,5 @@
-//! The read positions of agents in the feeds of sessions. Losing them only repeats events.
+//! The read positions of agents in the feeds of sessions. If they are lost, the only effect is that
+//! events are repeated.
 
 use crate::atomic;
 use crate::error::{Result, StoreError};

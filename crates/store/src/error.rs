@@ -45,8 +45,7 @@ pub enum StoreError {
         /// The error.
         source: io::Error,
     },
-    /// The disk is full or its quota is used up, and until there is space again, nothing new may
-    /// begin.
+    /// The disk is full or its quota is used up. Nothing new may begin until there is space again.
     #[error("could not {doing} `{}`: the disk is full or its quota is used up", path.display())]
     Full {
         /// The operation.

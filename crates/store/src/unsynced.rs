@@ -84,8 +84,8 @@ impl Unsynced {
     }
 }
 
-/// A thread that syncs the writes of sessions, a fixed time after the first write. Ends when its
-/// last owner is dropped.
+/// A thread that syncs each session's writes a fixed time after the first one. The thread ends when
+/// its last owner is dropped.
 #[derive(Debug, Clone)]
 pub(crate) struct Syncer(Sender<(Instant, Arc<Unsynced>)>);
 
