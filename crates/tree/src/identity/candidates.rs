@@ -26,9 +26,9 @@ pub(crate) struct SimilarNodes {
     by_similarity_key: HashMap<Fingerprint, Vec<NodeId>>,
 }
 
-/// Returns nodes that could have a meaning: nodes with its role and name. If there are many and its
-/// evidence is indexed, returns only those that share some of the evidence, and those in the row
-/// that the meaning names, if the row identifies the element and still exists.
+/// Returns nodes that could have a meaning: nodes with the meaning's role and name. If there are
+/// many and the meaning's evidence is indexed, returns only those that share some of that evidence,
+/// and those in the row that the meaning names, if the row identifies the element and still exists.
 pub(crate) fn candidates(records: &Records<'_>, last: &MeaningData) -> Vec<NodeId> {
     let mut found = Vec::new();
     for name in searched_names(last) {

@@ -131,8 +131,8 @@ fn find_rerendered_rows(
     container_texts(old, at.container).into_iter().filter_map(pair).collect()
 }
 
-/// Returns the unique matching element in a row whose node survived. The row must have held exactly
-/// one such element before, too.
+/// Returns the unique matching element in a row whose node survived. The row must have contained
+/// exactly one such element before, too.
 fn find_in_surviving_row<'n>(
     old: &Records<'_>,
     a: NodeRef<'_>,
@@ -230,7 +230,7 @@ fn find_unique_in_frame<'n>(
     Ok(found.map(|(id, exactly)| (new.tree.node(id), exactly)))
 }
 
-/// Checks that a reloaded document shows the same record; only then does it carry refs over.
+/// Checks that a reloaded document shows the same record. Refs carry over only to such a document.
 fn check_reload(old: &Records<'_>, a: NodeRef<'_>, new: &Records<'_>, b: NodeRef<'_>) -> Result<(), NoMatch> {
     if a.document().url != b.document().url {
         return Err(NoMatch::OtherAddress);
@@ -289,7 +289,8 @@ fn judge_text(reads: Option<bool>) -> Result<(), NoMatch> {
     }
 }
 
-/// Returns whether a row of an older container still exists. Computed once for all of its rows.
+/// Returns whether a row of an older container still exists. Computed once for all rows of the
+/// container.
 fn has_surviving_row(new: &Records<'_>, old: &Records<'_>, rows: &[NodeId]) -> bool {
     let Some(&first) = rows.first() else { return false };
     new.kept_rows.get((old.token(), first), || {

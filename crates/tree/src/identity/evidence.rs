@@ -17,9 +17,9 @@ pub(crate) enum Evidence {
     Text { fingerprints: Box<[Fingerprint]>, raw_key: Option<Fingerprint> },
     /// No other row had an element with the role and name of this one.
     OwnName,
-    /// Numbers that only the element's row had, with its distinguishing row headers whose names are
-    /// not text leaves. It is unknown whether the headers belong to the row or to the position, and
-    /// whether the numbers belong to the record or to the position.
+    /// Numbers that only the element's row had, with those of the row's distinguishing headers
+    /// whose names are not text leaves. It is unknown whether the headers belong to the row or to
+    /// the position, and whether the numbers belong to the record or to the position.
     Numbers { fingerprints: Box<[Fingerprint]>, headers: Box<[Fingerprint]> },
     /// The position among the rows.
     Position { index: usize, count: usize, values: FieldValues },
@@ -45,8 +45,8 @@ impl Evidence {
         )
     }
 
-    /// Returns the clause that no longer holds, if any. `bears` determines whether a node still has
-    /// its title.
+    /// Returns the clause that no longer holds, if any. `bears` determines whether the node of a
+    /// title still has that title.
     pub(crate) fn lost_clause(
         &self,
         now: &ElementSurroundings,

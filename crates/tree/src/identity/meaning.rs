@@ -90,7 +90,7 @@ impl Meaning {
         self.0.record.row.filter(|_| self.0.record.evidence.is_row())
     }
 
-    /// Returns this meaning with the nodes of `now`, an equal meaning. After a part of the page
+    /// Returns this meaning with the nodes of `now`, an equal meaning. After a part of the page has
     /// re-rendered, the nodes from the time of issue are gone for good.
     #[must_use]
     pub fn with_nodes_of(&self, now: &Self) -> Self {
@@ -101,7 +101,7 @@ impl Meaning {
 
     /// Returns the nodes that the record refers to, if they exist: row, heading, section, the
     /// opener from the time of issue, groups. A device that locates the element should report these
-    /// too.
+    /// nodes, too.
     #[must_use]
     pub fn context_handles(&self) -> Vec<Handle> {
         self.0.record.nodes().collect()

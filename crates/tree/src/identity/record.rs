@@ -95,8 +95,8 @@ impl RowSurroundings {
 
 impl Record {
     /// Returns the clauses that do not hold in the element's current surroundings, in the order of
-    /// checking. `bears` determines whether a node still has its title; no node has it once the
-    /// tree of `now` is gone.
+    /// checking. `bears` determines whether the node of a title still has that title; no node has
+    /// its title once the tree of `now` is gone.
     pub(crate) fn differences(
         &self,
         now: &ElementSurroundings,

@@ -8,7 +8,7 @@
 //!
 //! Rows that identify themselves stay valid whatever the heading above says; an action in such a
 //! list reports a changed heading. Controls before a `main` that does not contain them are tools of
-//! the whole app, and not below the heading inside it.
+//! the whole app, and are not below the heading inside that `main`.
 
 use crate::identity::element_reader::ElementReader;
 use crate::identity::evidence::Evidence;

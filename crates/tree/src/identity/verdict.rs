@@ -101,7 +101,8 @@ pub enum NoMatch {
     Hidden,
     /// No node has this meaning.
     Absent,
-    /// Several nodes have this meaning or had it before, or only its position tells the row apart.
+    /// Several nodes have this meaning or had it before, or the row is distinguished only by its
+    /// position.
     NotUnique,
     /// The new document has another URL.
     OtherAddress,

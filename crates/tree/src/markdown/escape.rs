@@ -41,7 +41,8 @@ fn is_entity(rest: &str) -> bool {
     end > 0 && word[end..].starts_with(';')
 }
 
-/// Escapes the start of a line that would otherwise make it something other than a paragraph.
+/// Escapes the start of a line if it would otherwise make the line something other than a
+/// paragraph.
 pub(super) fn escape_line_start(line: &mut String) {
     let digits = line.bytes().take_while(u8::is_ascii_digit).count();
     let rest = &line[digits..];
@@ -59,8 +60,8 @@ pub(super) fn escape_line_start(line: &mut String) {
     }
 }
 
-/// Writes text as a code span. Backticks cannot be escaped there, so the fence is longer than any
-/// run of backticks in the text.
+/// Writes text as a code span. Backticks cannot be escaped in a code span, so the fence is longer
+/// than any run of backticks in the text.
 pub(super) fn code_span(text: &str) -> String {
     let escaped = escape(text, usize::MAX);
     // GFM parses the pipes of a table before it parses code.
@@ -83,7 +84,7 @@ pub(super) fn code_line(text: &str) -> String {
 }
 
 /// Writes a URL for the list of links: cut after [`MAX_URL`] characters, and with percent-encoding
-/// for the characters that could end it.
+/// for the characters that could end the URL.
 pub(super) fn address(url: &str) -> String {
     let mut out = String::with_capacity(url.len());
     for (n, c) in url.chars().enumerate() {

@@ -1,4 +1,4 @@
-//! A tree with a fate for every node, on which the passes work.
+//! What the passes work on: a tree with a fate for every node.
 
 use crate::{NodeId, NodeRef, Tree};
 use hashbrown::HashMap;

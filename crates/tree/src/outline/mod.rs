@@ -3,7 +3,7 @@
 //! There are three steps. *Distilling passes* (`passes/`, one file each) mark nodes as shown,
 //! folded (the children move up) or dropped (with all descendants). [`Outline::plan`] cuts runs,
 //! distinguishes equal lines and applies the limits. The plan knows every line that will be
-//! printed, so the session issues refs for exactly these. [`Plan::render`] inserts the refs.
+//! printed, so the session issues refs for exactly these lines. [`Plan::render`] inserts the refs.
 
 mod disambiguate;
 mod distil;

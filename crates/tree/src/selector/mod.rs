@@ -189,7 +189,7 @@ impl Selector {
     }
 
     /// Returns the `css=` terms, which only the device can answer. Pass its answers to
-    /// [`Selector::matches_with`]. If empty, [`Selector::matches`] suffices.
+    /// [`Selector::matches_with`]. If there are no such terms, [`Selector::matches`] suffices.
     #[must_use]
     pub fn css(&self) -> Vec<&str> {
         let mut found = Vec::new();

@@ -27,7 +27,7 @@ impl SuggestionReason {
 
 impl Selector {
     /// Returns selectors made of some of the terms, best first: for each shared property, first
-    /// within the same containers, then anywhere. They lack `nth`.
+    /// within the same containers, then anywhere. The returned selectors have no `nth`.
     #[must_use]
     pub fn relaxed(&self) -> Vec<(SuggestionReason, Self)> {
         let mut found: Vec<(SuggestionReason, Self)> = Vec::new();

@@ -1,9 +1,8 @@
 //! Finds the element that shows a text, even one spread over several leaves.
 //!
 //! Names are collapsed one by one, so the white space between two leaves is unknown
-//! (`Hel<b>lo</b>`). Text across leaves is therefore compared without white space, whereas text
-//! within a leaf is compared with it. Each query takes one pass over the text of the tree, whatever
-//! its depth.
+//! (`Hel<b>lo</b>`). Comparisons across leaves therefore ignore white space; comparisons within a
+//! leaf do not. Each query takes one pass over the text of the tree, whatever its depth.
 
 use super::Compare;
 use super::matching::{WantedText, normalize_typed_text};

@@ -175,7 +175,7 @@ fn unit_of(word: &str) -> Option<TimeUnit> {
     if word.len() == 1 { time_unit(word) } else { time_unit(&word.to_lowercase()) }
 }
 
-/// Returns whether the text after a unit gives it another meaning: `5 s²`, `20 min/week`, `10
+/// Returns whether the text after a unit gives the unit another meaning: `5 s²`, `20 min/week`, `10
 /// min-plan`.
 fn is_rate(rest: &str) -> bool {
     let mut chars = rest.chars();

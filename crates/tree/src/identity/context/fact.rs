@@ -1,4 +1,4 @@
-//! Facts, and the segments that hold them.
+//! Facts, and the segments that contain them.
 
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
@@ -31,7 +31,7 @@ pub enum FactKind {
     Selected,
     /// The single button whose menu or section is open, with its row.
     Expanded,
-    /// The URL of a document, without a fragment unless it is a route.
+    /// The URL of a document, without its fragment unless the fragment is a route.
     Address,
     /// The title of a document, without counts and unsaved marks.
     Title,
@@ -92,7 +92,8 @@ impl FactKey {
         Self { kind: FactKind::Text, position: handle_hash(Some(node)) }
     }
 
-    /// Returns whether the fact is at this node; for a text, whether this is its parent.
+    /// Returns whether the fact is at this node; for a text, whether this node is the text's
+    /// parent.
     #[must_use]
     pub fn is_at(self, node: Handle) -> bool {
         self.position == handle_hash(Some(node))
@@ -162,7 +163,7 @@ impl Segment {
         self.chunks.is_empty()
     }
 
-    /// Replaces chunks with equal chunks of another version, so that they are stored once.
+    /// Replaces chunks with equal chunks of another version, so that each is stored only once.
     pub(super) fn share(&mut self, other: &Self) {
         // Chunks are matched by their first fact, which starts a chunk in other versions as well.
         let begin = |at: usize, chunk: &Chunk| match chunk.facts.first() {
@@ -232,7 +233,8 @@ pub struct ElementContent {
 }
 
 impl ElementContent {
-    /// Returns whether a fact is a state of the element: its value, or whether it is on.
+    /// Returns whether a fact is a state of the element: the element's value, or whether the
+    /// element is on.
     pub(super) fn is_state(&self, fact: &Fact) -> bool {
         matches!(fact.kind, FactKind::Value | FactKind::Checked) && self.ids.contains(&fact.slot)
     }

@@ -260,8 +260,8 @@ impl ContextMap {
         self.adopt_segments(&reported);
     }
 
-    /// Replaces parts that are equal in another map with the parts of that map, so that they are
-    /// stored once. Skips parts that are already shared.
+    /// Replaces parts that are equal in another map with the parts of that map, so that each is
+    /// stored only once. Skips parts that are already shared.
     pub fn share(&mut self, other: &Self) {
         for segment in &mut self.segments {
             let Some(theirs) = other.get(segment.key).filter(|_| Arc::strong_count(segment) == 1) else {

@@ -134,8 +134,8 @@ impl<'r, 't> ContextReader<'r, 't> {
         seen.replace(new.into_iter().map(|segment| Arc::new(self.read(segment))));
     }
 
-    /// Returns up to `max` nodes outside an element that have facts in its context, nearest first.
-    /// A device guards their content until the input has arrived.
+    /// Returns up to `max` nodes outside an element that have facts in the element's context,
+    /// nearest first. A device guards their content until the input has arrived.
     #[must_use]
     pub fn context_nodes(&self, element: NodeId, max: usize) -> Vec<NodeId> {
         let tree = self.records.tree();

@@ -82,7 +82,7 @@ impl RowFingerprints {
 }
 
 /// Returns whether a node provides evidence about an element's row: nodes below the element do not,
-/// but its own link target does.
+/// but the element's own link target does.
 fn is_outside(node: NodeId, element: &Range<NodeId>) -> bool {
     step_count::count_step();
     node <= element.start || node >= element.end
@@ -95,7 +95,7 @@ pub(crate) fn range_of(element: NodeRef<'_>) -> Range<NodeId> {
 
 impl Row {
     /// Returns whether the row belongs to a form. A row without siblings shares no labels, so all
-    /// of its text must be labels.
+    /// of its texts must be labels.
     fn is_form_row(&self, only_row: bool) -> bool {
         let is_label = |(id, _): &(NodeId, Fingerprint)| {
             step_count::count_step();

@@ -3,9 +3,9 @@
 //!
 //! An app may show one record at a time in the same widgets under one heading (`Orders`). The
 //! record (`Order Anna`) is then named only in the title of the group. A title is a name, not text
-//! of a section: legends are labels there, and `aria-label` is not text at all. Every title that
-//! surrounded an element must therefore still surround it, or its group must still have that title.
-//! Counts, volatile text and the unsaved mark are ignored.
+//! of a section: in a section, legends count as labels, and `aria-label` is not text at all. Every
+//! title that surrounded an element must therefore still surround it, or its group must still have
+//! that title. Counts, volatile text and the unsaved mark are ignored.
 //!
 //! A group that gets its first title or a count, or is wrapped around existing content, does not
 //! indicate another record. Neither does an element that moves while its group stays the same.
