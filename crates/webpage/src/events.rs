@@ -1,6 +1,6 @@
 //! Writes a page's events into the [state](crate::state). Runs on the task that reads the
 //! transport, so nothing here waits. New targets are also prepared here, because a paused target
-//! must get all of its commands in one go.
+//! must get all of its commands at once.
 
 mod network;
 mod runtime;

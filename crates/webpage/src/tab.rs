@@ -1,5 +1,5 @@
-//! One tab, as the rest of this crate drives it: commands that end when the tab does (here), its
-//! documents (`worlds`), and calls into the agent of each (`script`).
+//! One tab, as the rest of this crate drives it: commands that end when the tab does (in this
+//! module), its documents (`worlds`), and calls into the agent of each (`script`).
 
 mod delivery;
 mod error;
@@ -36,8 +36,8 @@ impl Tab {
     /// Reads the state of the tab.
     ///
     /// # Errors
-    /// Returns `BACKEND_LOST` when the browser or its last tab is gone, `DEVICE_NOT_FOUND` when
-    /// only this tab is.
+    /// Returns `BACKEND_LOST` when the browser or its last tab is gone, and `DEVICE_NOT_FOUND` when
+    /// only this tab is gone.
     pub fn read<T>(&self, look: impl FnOnce(&TabState) -> T) -> Result<T, Error> {
         self.write(|tab| look(tab))
     }

@@ -246,7 +246,7 @@ pub(crate) async fn drag(
     Ok(InputOutcome::done().delivery(delivery))
 }
 
-/// Drops a held element where it was picked up, for a page that saw no release. Otherwise the page
+/// Drops a held element where it was picked up, for a page that saw no release. Otherwise, the page
 /// would keep dragging the element with every move.
 async fn return_dragged(page: &Page, at: (f64, f64)) -> Result<()> {
     let moved = page.tab.send(&event("mouseMoved", at, "left", 1, 0));

@@ -235,8 +235,8 @@ pub(crate) fn request_outcome(
     Ok(Some(OutcomeRequest { of, world: world.clone(), reply, is_capture: true }))
 }
 
-/// Asks a target's document to report when it has done what it deferred at a press. The target is
-/// then located.
+/// Asks a target's document to report when the document has done what it deferred at a press. The
+/// target is then located.
 pub(crate) fn request_outcome_report(
     page: &Page,
     target: Option<Handle>,
@@ -250,8 +250,8 @@ pub(crate) fn request_outcome_report(
     Some(OutcomeRequest { of: handle, world: world.clone(), reply: asked, is_capture: false })
 }
 
-/// Returns the target as it was when its press arrived, if that was requested a moment ago and no
-/// change has been reported since then.
+/// Returns the target in the state that it had when its press arrived, if that state was requested
+/// a moment ago and no change has been reported since then.
 pub(crate) async fn read_outcome(
     page: &mut Page,
     handle: Handle,

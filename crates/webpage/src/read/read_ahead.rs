@@ -1,5 +1,5 @@
-//! Reads ahead: as soon as a page has changed and come to rest, it is walked before any command
-//! needs it. The next capture then only has to prove that nothing has changed since
+//! Reads ahead: walks a page as soon as the page has changed and come to rest, before any command
+//! needs the walk. The next capture then has only to prove that nothing has changed since
 //! (`agent/script/read/unchanged.js`). Without that proof, the capture is never used.
 
 use crate::read::page::Page;

@@ -6,8 +6,8 @@
 //! differs, are the documents walked.
 //!
 //! The counts kept are those from before the walk. A change during or after the walk makes the next
-//! check fail, never pass. `agent/script/read/unchanged.js` explains what is compared inside, and
-//! why nothing else is needed.
+//! check fail, never pass. `agent/script/read/unchanged.js` explains what is compared inside a
+//! document, and why nothing else is needed.
 
 use crate::agent::{AimAnswer, GLOBAL};
 use crate::capture::{Columns, DocumentCapture, assemble};
