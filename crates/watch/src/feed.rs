@@ -27,15 +27,15 @@ const FRAME_PAUSE: Duration = Duration::from_millis(80);
 /// The pause after a failure.
 const RETRY: Duration = Duration::from_millis(500);
 
-/// How long a request for events waits. Then the turn is read again: a turn that a command took
-/// becomes a lasting one without an event.
+/// How long a request for events waits before the turn is read again. No event reports that an
+/// implicit turn became a lasting one.
 const EVENT_WAIT: Duration = Duration::from_secs(1);
 
 /// The maximum number of old records that are read before the page is served. A command has two
 /// records, and a third if it stored a tree.
 const HISTORY: u64 = 1_500;
 
-/// The maximum number of records in a reply to a request for old ones.
+/// The maximum number of records in a reply to a request for old records.
 const PAGE: u64 = 250;
 
 /// The minimum time between two requests for events, so that the beginning and the end of a short

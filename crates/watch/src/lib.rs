@@ -4,7 +4,7 @@
 //!
 //! The server runs in the process of `stickpin watch` and is a client of the daemon like any other.
 //! `gate` controls access, `routes` answers requests, `board` contains what viewers see, and `feed`
-//! keeps it current.
+//! keeps the board current.
 //!
 //! ```
 //! let names: Vec<&str> =

@@ -7,8 +7,8 @@ use serde::Serialize;
 /// every character is escaped.
 pub const MAX_FRAME: usize = 64 << 20;
 
-/// The capacity in bytes to which the buffer shrinks after an overlong frame, so that it does not
-/// keep the memory of that frame.
+/// The capacity in bytes to which the buffer shrinks after an overlong frame, so that the buffer
+/// does not keep the memory of that frame.
 const MAX_KEPT_CAPACITY: usize = 256 << 10;
 
 /// Splits a stream of bytes into frames.

@@ -14,7 +14,7 @@
 //!
 //! `hello`, `status` and `stop` have the same form in every version, so that any client can query
 //! and stop any daemon. `call` is served only after [`Verdict::Serve`]. The daemon answers `hello`
-//! before it reads the next message, so a client may send a call along with it.
+//! before it reads the next message, so a client may send a call along with `hello`.
 //!
 //! [`Request`]: stickpin_kernel::Request
 //! [`Response`]: stickpin_kernel::Response
@@ -185,7 +185,8 @@ pub struct Welcome {
     pub verdict: Verdict,
 }
 
-/// Whether a connection serves calls. Only the daemon knows whether it is busy, so it decides.
+/// Whether a connection serves calls. Only the daemon knows whether it is busy, so the daemon
+/// decides.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verdict {

@@ -76,7 +76,7 @@ pub fn foreign_focus_after_grab(d: &mut Display, window: WindowId) -> X11Result<
     }
 }
 
-/// Gives a window the focus of our own keyboard if there is one; otherwise, activates the window,
+/// Gives a window the focus of our own keyboard if we have one; otherwise, activates the window,
 /// unless it is a popup.
 pub fn give_keyboard(d: &mut Display, window: WindowId) -> X11Result<()> {
     if d.has_seat() {

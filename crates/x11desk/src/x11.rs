@@ -171,7 +171,7 @@ fn prepare(address: &Address, until: Instant) -> Result<Display> {
 
 /// Makes the server draw all windows completely, even where others cover them, until this
 /// connection ends. Firefox reports a window's content as not shown when none of its pixels would
-/// be drawn; without this, the content could not be read behind another app.
+/// be drawn. Without complete drawing, the content could not be read behind another app.
 fn draw_covered_windows(d: &Display) -> X11Result<()> {
     if !d.has_extension(composite::X11_EXTENSION_NAME)? {
         tracing::debug!("no Composite extension: a fully covered Firefox window shows nothing");

@@ -32,8 +32,8 @@ enum Xdg {
 }
 
 impl Home {
-    /// Returns the home of the caller, or else `inherited`: the home of this process, to which its
-    /// environment belongs.
+    /// Returns the home of the caller, or else `inherited`: the home of this process, to which the
+    /// process's environment belongs.
     #[must_use]
     pub fn of_caller(caller: Option<&Path>, inherited: Option<&Path>) -> Self {
         let path = caller.or(inherited);
