@@ -29,7 +29,7 @@ fn keysyms(modifiers: Modifiers) -> impl Iterator<Item = u32> {
 fn modifier(keymap: &Keymap, sym: u32) -> X11Result<u8> {
     let key = keymap.find(sym, 0, false).map(|stroke| stroke.code);
     key.ok_or_else(|| {
-        X11Error::Refused(format!("the keyboard has no key for the modifier with the keysym {sym:#x}"))
+        X11Error::Refused(format!("the keyboard has no key for the modifier with keysym {sym:#x}"))
     })
 }
 

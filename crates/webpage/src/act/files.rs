@@ -59,7 +59,7 @@ fn paths(files: &[PathBuf]) -> Result<Vec<String>> {
 /// Returns the error for an input that was replaced while it was receiving files. Whether the files
 /// arrived is unknown: the old input may have notified its page.
 fn input_rerendered() -> Error {
-    Error::new(ErrorCode::ElementNotFound, "the input was re-rendered while it was receiving the files")
+    Error::new(ErrorCode::ElementNotFound, "the file input was re-rendered while it was receiving the files")
         .hint("run `stickpin snapshot -i` to see whether the files arrived; if not, upload them again")
 }
 
@@ -154,8 +154,7 @@ async fn choose_expected(
     };
     let Some((frame, node)) = opened else { return Ok(outcome) };
     let Some(node) = node else {
-        let message =
-            "the page opened a file picker without a file input (showOpenFilePicker), which is not supported";
+        let message = "the page opened a file picker without a file input (`showOpenFilePicker`), which is not supported";
         return Err(unknown(Error::new(ErrorCode::Unsupported, message)));
     };
     let worlds = page.tab.worlds().await.map_err(unknown)?;

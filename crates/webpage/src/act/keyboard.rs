@@ -291,5 +291,5 @@ pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) 
 
 fn no_focus() -> Error {
     Error::new(ErrorCode::Unsupported, "the element did not take the keyboard focus")
-        .hint("press it first, then run `stickpin snapshot -i` to see what opened")
+        .hint("press the element first, then run `stickpin snapshot -i` to see what opened")
 }

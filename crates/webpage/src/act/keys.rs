@@ -121,7 +121,7 @@ pub(crate) fn key(name: &str) -> Result<Key> {
     match (chars.next(), chars.next()) {
         (Some(c), None) if !c.is_control() => Ok(character(c)),
         _ => Err(Error::new(ErrorCode::InvalidArgs, format!("there is no key {name:?}")).hint(
-            "use a KeyboardEvent.key name, such as `Enter`, `ArrowDown` or `F5`, or a chord, such as `Control+a`",
+            "use a `KeyboardEvent.key` name, such as `Enter`, `ArrowDown` or `F5`, or a chord, such as `Control+a`",
         )),
     }
 }

@@ -173,7 +173,7 @@ impl Tab {
 /// Returns `INTERNAL` when the arguments cannot be serialized.
 pub(crate) fn expression(function: &str, arguments: impl Serialize) -> Result<String, Error> {
     let arguments = serde_json::to_string(&arguments).map_err(|e| {
-        Error::new(ErrorCode::Internal, format!("cannot encode the arguments of {function}: {e}"))
+        Error::new(ErrorCode::Internal, format!("cannot encode the arguments of `{function}`: {e}"))
     })?;
     Ok(format!("{}.{function}(...{arguments})", agent::GLOBAL))
 }
