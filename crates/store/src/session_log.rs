@@ -163,7 +163,7 @@ impl SessionLog {
         self.unsynced.sync().map_err(|e| StoreError::io("sync", &path, e))
     }
 
-    /// Returns whether no written data waits to be synced. A sync may still be running, or have
+    /// Returns whether no written data waits to be synced. A sync may still be running or may have
     /// failed.
     #[must_use]
     pub fn is_synced(&self) -> bool {

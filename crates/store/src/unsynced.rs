@@ -48,7 +48,7 @@ impl Unsynced {
         list.push(Item::File(Arc::clone(handle)));
     }
 
-    /// Claims the scheduling of a sync. Returns whether no sync was scheduled yet; if so, the
+    /// Claims the scheduling of a sync. Returns whether no sync had been scheduled yet; if so, the
     /// caller must schedule one.
     pub(crate) fn claim_schedule(&self) -> bool {
         !std::mem::replace(&mut self.items.lock().scheduled, true)
@@ -59,7 +59,7 @@ impl Unsynced {
         self.items.lock().list.push(Item::Folder(dir));
     }
 
-    /// Returns whether nothing waits to be synced. A sync may still be running, or have failed.
+    /// Returns whether nothing waits to be synced. A sync may still be running or may have failed.
     pub(crate) fn is_empty(&self) -> bool {
         self.items.lock().list.is_empty()
     }

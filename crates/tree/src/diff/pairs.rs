@@ -77,7 +77,7 @@ impl Pairing {
     }
 }
 
-/// Returns a hash of the roles, names and tags in each subtree.
+/// Returns, for each node, a hash of the roles, names and tags in its subtree.
 fn fingerprints(tree: &Tree) -> Vec<u64> {
     let mut prints = vec![0; tree.len()];
     for n in tree.nodes().rev() {

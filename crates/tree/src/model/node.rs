@@ -161,7 +161,7 @@ pub enum Attr {
     Href,
     /// White-space-separated ids of what this element controls or owns, while it is expanded.
     Controls,
-    /// White-space-separated ids of what labels a popup.
+    /// The ids, separated by white space, of the elements that label a popup.
     LabelledBy,
     /// The class attribute of elements without a role, cut after 80 characters. Reveals repeated
     /// structures.

@@ -17,7 +17,7 @@ pub(crate) enum Style {
 }
 
 /// Writes one node as a line for messages, without indentation: `@e57 button "Delete" in "Mail
-/// 11"`. `distinguishing_text` identifies the row, if that is wanted.
+/// 11"`. `distinguishing_text`, if given, identifies the row.
 #[must_use]
 pub fn line(node: NodeRef<'_>, r#ref: Option<Ref>, distinguishing_text: Option<&str>) -> String {
     let mut out = r#ref.map_or_else(String::new, |r| format!("{r} "));

@@ -18,8 +18,8 @@ pub struct View {
     pub all: bool,
     /// `--raw`: show every node, without distilling.
     pub raw: bool,
-    /// The size limit of the text in bytes, header included, unless `all` is set. Notes about what
-    /// was omitted may exceed a small limit.
+    /// The size limit of the text in bytes, including the header. Ignored when `all` is set.
+    /// Notes about what was omitted may exceed a small limit.
     pub max_bytes: usize,
     /// The number of digits to reserve for a ref, because the limit is applied before the numbers
     /// are known.
