@@ -137,7 +137,7 @@ impl Gate {
         format!("{}={}; HttpOnly; SameSite=Strict; Path=/", self.cookie_name, visit.cookie)
     }
 
-    /// Returns the visit that the cookie of a request belongs to.
+    /// Returns the visit that a request's cookie belongs to.
     ///
     /// # Errors
     /// Returns [`Refusal::Visit`].
@@ -151,8 +151,7 @@ impl Gate {
         found.cloned().ok_or(Refusal::Visit)
     }
 
-    /// Returns the visit of a request, provided that the request also contains the key of the
-    /// visit.
+    /// Returns the visit of a request, provided that the request also contains the visit's key.
     ///
     /// # Errors
     /// Returns [`Refusal::Visit`].

@@ -43,7 +43,7 @@ pub async fn perform(
     }
 }
 
-/// Marks an error as one of an input that may have reached the page.
+/// Marks an error to state that the input may have reached the page.
 fn unknown(fault: impl Into<Error>) -> Error {
     fault.into().dispatched(Dispatched::Unknown)
 }

@@ -77,7 +77,8 @@ const ALIASES: &[(&str, &str)] = &[
 /// The characters that the digit keys type with Shift, starting at 0.
 const ABOVE_DIGITS: &str = ")!@#$%^&*(";
 
-/// Character without Shift, character with Shift, code, virtual key code.
+/// For each key: the character without Shift, the character with Shift, the code and the virtual
+/// key code.
 const PRINTABLE_KEYS: &[(char, char, &str, u32)] = &[
     (' ', ' ', "Space", 32),
     (';', ':', "Semicolon", 186),

@@ -56,8 +56,8 @@ impl<T> FreshAnswer<T> {
         Ok(Self { activity: page.tab.read(|tab| tab.activity)?, at: Instant::now(), answer })
     }
 
-    /// Returns the answer, unless an event has been reported since then or too much time has
-    /// passed.
+    /// Returns the answer, unless an event has been reported or too much time has passed since the
+    /// answer arrived.
     pub(crate) fn if_fresh(self, page: &Page) -> Result<Option<T>> {
         let same = page.tab.read(|tab| tab.activity == self.activity)?;
         Ok((same && self.at.elapsed() < ANSWER_VALIDITY).then_some(self.answer))
