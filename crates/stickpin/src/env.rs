@@ -50,7 +50,7 @@ const PATH: &str = "PATH";
 const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 /// The folder of Codex, instead of `~/.codex`.
 const CODEX_HOME: &str = "CODEX_HOME";
-/// The folder with the `.gemini` of Gemini CLI, instead of the home directory.
+/// The folder that contains Gemini CLI's `.gemini`, instead of the home directory.
 const GEMINI_CLI_HOME: &str = "GEMINI_CLI_HOME";
 /// The folder that contains OpenCode's settings, instead of `~/.config`.
 const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";

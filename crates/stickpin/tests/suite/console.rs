@@ -162,7 +162,8 @@ fn console_watches_until_it_drives() {
 /// A terminal in which a console runs.
 struct Screen<'w> {
     world: &'w World,
-    /// A socket of its own: the server of an earlier screen may be about to exit.
+    /// The folder of the screen's socket, which is not shared because an earlier screen's server
+    /// may be about to exit.
     socket: tempfile::TempDir,
 }
 

@@ -557,8 +557,8 @@ pub(crate) struct Harness {
 }
 
 impl Harness {
-    /// Starts a harness with the first word of `name` as its name, and the others as arguments.
-    /// `shell` is set for shell commands, `spawn` for the server.
+    /// Starts a harness with the first word of `name` as its name, and the others as arguments. The
+    /// variables in `shell` are set for shell commands, and those in `spawn` for the server.
     pub(crate) fn start(world: &World, name: &[&str], shell: &str, spawn: &str) -> Self {
         let folder = tempfile::tempdir().unwrap();
         let script = folder.path().join("gemini.js");
@@ -588,7 +588,7 @@ impl Harness {
         std::fs::write(self.folder.path().join("ask"), format!("{line}\n")).unwrap();
     }
 
-    /// Returns what a command in the shell printed, once it ended.
+    /// Returns what a command in the shell printed, once the command has ended.
     pub(crate) fn printed(&self) -> String {
         let answer = self.folder.path().join("answer");
         eventually("the shell command is done", || answer.exists());

@@ -45,7 +45,7 @@ fn an_app_is_opened_again_after_kill_9() {
     assert_eq!(listed(&world, "session list --all --json"), [("shop".to_owned(), "stopped".to_owned())]);
 }
 
-/// F28: a segment of the log is gone, and the metadata is there.
+/// F28: a segment of the log is gone, but the metadata remains.
 #[test]
 fn restore_without_the_log_names_what_is_lost() {
     let world = World::new();

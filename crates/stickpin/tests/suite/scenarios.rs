@@ -156,7 +156,7 @@ fn shown(device: &str) -> BTreeSet<String> {
 }
 
 /// Returns whether a command concerns the agents and the log of a session and never its device, so
-/// that one device that shows it is enough.
+/// that a scenario on one device is enough.
 fn is_about_agents(name: &str) -> bool {
     let group = name.split(' ').next().unwrap_or_default();
     let of_any_host = ["session list", "session show"].contains(&name);
@@ -204,8 +204,8 @@ fn every_command_of_a_desktop_is_in_a_scenario_that_runs_as_a_script() {
     assert_eq!(shown("linux").difference(&scripted).collect::<Vec<_>>(), Vec::<&String>::new());
 }
 
-/// Returns the codes that no scenario can provoke, each with the reason and where they are provoked
-/// instead, or the issue that will provoke them.
+/// Returns the codes that no scenario can provoke, each with the reason and the place where it is
+/// provoked instead, or the issue that will provoke it.
 fn waivers() -> BTreeMap<String, String> {
     let path = workspace_root().join("fixtures/scenarios/waivers.toml");
     toml::from_str(&std::fs::read_to_string(path).expect("the waivers")).expect("a table")

@@ -55,7 +55,7 @@ impl Follower {
         serde_json::from_str(&line).unwrap_or_else(|e| panic!("{e}: {line:?}"))
     }
 
-    /// Waits until it ends, and returns the rest of what it prints.
+    /// Waits until the process ends, and returns the rest of its output.
     fn end(mut self) -> Ran {
         let mut out = String::new();
         self.out.read_to_string(&mut out).unwrap();

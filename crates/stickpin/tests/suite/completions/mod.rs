@@ -73,7 +73,7 @@ impl Shell {
     }
 
     /// Returns the completions at the end of each line, if the shell is installed. One shell
-    /// answers for all lines, because most of the time is that of its start.
+    /// answers for all lines, because starting a shell takes most of the time.
     fn completions(&self, world: &World, lines: &[&str]) -> Option<Vec<Vec<String>>> {
         let ran = self.run(world, self.script, &lines.join("\n"))?;
         assert_eq!((ran.code, &*ran.err), (0, ""), "{}: {lines:?}: {ran:?}", self.program);
@@ -86,7 +86,7 @@ impl Shell {
     }
 }
 
-/// Returns a world with an installed app and a session, as far as completions know them.
+/// Returns a world with a session and as much of an installed app as completions read.
 fn world() -> World {
     let world = World::new();
     let applications = world.path().join(".local/share/applications");

@@ -26,8 +26,7 @@ pub enum Step {
     },
 }
 
-/// A step and the terminal that a page shows it in, as the line `**Terminal 2**` above a block
-/// does.
+/// A step, and the name of its terminal, from a line such as `**Terminal 2**` above the block.
 #[derive(Debug, PartialEq)]
 pub struct Item {
     pub terminal: String,

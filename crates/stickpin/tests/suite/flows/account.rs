@@ -10,7 +10,7 @@ pub struct Flow {
     pub name: String,
     /// Uses of a ref that should act.
     pub acts: usize,
-    /// `CONTEXT_CHANGED`: the agent received the change, and repeated the command.
+    /// The number of commands that were answered with `CONTEXT_CHANGED`.
     pub notices: usize,
     /// Other refusals, by code and reason.
     pub refused: BTreeMap<String, usize>,
@@ -23,7 +23,7 @@ pub struct Flow {
     pub lost: Vec<String>,
     /// The messages of notices and refusals.
     pub said: Vec<String>,
-    /// The app's own data was compared at the end.
+    /// Whether the app's own data was compared at the end.
     pub checked: bool,
 }
 

@@ -1,8 +1,8 @@
 //! An agent that acts by the refs that it was issued.
 //!
-//! The agent reads an app once, or again when it needs an unknown element (`memory.rs`). It uses
-//! the new ref that a refusal or a response contains from then on, and repeats a command after a
-//! notice. The app's report shows the effect of an action, never stickpin's answer.
+//! The agent reads an app once, or again when it needs an unknown element (`memory.rs`). When a
+//! refusal or a response contains a new ref, the agent uses that ref from then on. After a notice,
+//! it repeats the command. The app's report shows the effect of an action, never stickpin's answer.
 
 use super::account::Flow;
 use super::memory::Memory;
@@ -34,7 +34,7 @@ pub struct Agent<'a> {
     pages: &'a PageServer,
     /// The server of the app, if it is not `pages`.
     pub server: Option<&'a Server>,
-    /// The lines that it was shown.
+    /// The lines that the agent was shown.
     pub memory: Memory,
     pub flow: Flow,
     /// Whether the app reports every action. If not, it reports only the final result.

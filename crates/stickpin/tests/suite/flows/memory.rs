@@ -47,7 +47,7 @@ impl Memory {
     }
 
     /// Returns the newest line of a role and name that contains `near` itself (in its row, id or
-    /// value); else the one next to it.
+    /// value); otherwise, the line next to `near`.
     fn find(&self, near: &str, role: &str, name: &str) -> Option<&ListingLine> {
         let fits = |l: &&ListingLine| l.is_called(role, name) && !l.id.is_empty();
         if near.is_empty() {
@@ -102,7 +102,7 @@ impl Agent<'_> {
         self.does(["", role, name], &["press", "{}"], expected);
     }
 
-    /// Presses it in or next to `near`.
+    /// Presses the element with this role and name in or next to `near`.
     pub fn tap_in(&mut self, near: &str, role: &str, name: &str, expected: &str) {
         self.does([near, role, name], &["press", "{}"], expected);
     }
@@ -117,7 +117,7 @@ impl Agent<'_> {
         self.does([near, role, name], &["press", "{}", "--settle"], expected);
     }
 
-    /// Fills a field that the app does not report.
+    /// Fills a field whose changes the app does not report.
     pub fn enter(&mut self, name: &str, text: &str) {
         self.does(["", "textbox", name], &["fill", "{}", text], "");
     }

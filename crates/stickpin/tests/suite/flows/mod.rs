@@ -69,7 +69,7 @@ impl Stage {
         }
     }
 
-    /// Runs a flow on a page of the site that compares the app's data at the end.
+    /// Runs a flow that compares the app's data at the end, on a page of the site.
     fn checked(&mut self, app: &'static str, name: &str, run: impl FnOnce(&mut Agent<'_>)) {
         if is_chosen(app, name) {
             let flow = self.run(None, app, name, &format!("{app}/index.html"), run);

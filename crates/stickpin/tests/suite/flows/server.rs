@@ -34,7 +34,8 @@ pub struct Server {
 }
 
 impl Server {
-    /// Starts a script of `fixtures/web/servers` and waits until it listens. It reports to `log`.
+    /// Starts a script of `fixtures/web/servers` and waits until it listens. The app reports to
+    /// `log`.
     ///
     /// # Panics
     /// Panics if the script ends before it listens.

@@ -16,9 +16,9 @@ pub struct UseOutcome {
     pub kind: Kind,
     pub hard: bool,
     pub verdict: Verdict,
-    /// `CONTEXT_CHANGED` came first.
+    /// Whether `CONTEXT_CHANGED` came first.
     pub noticed: bool,
-    /// A snapshot between the change and the use listed the ref again.
+    /// Whether a snapshot between the change and the use listed the ref again.
     pub relisted: bool,
     /// The input that the page received, and the answer.
     pub detail: String,

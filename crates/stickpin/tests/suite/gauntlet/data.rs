@@ -98,10 +98,11 @@ impl Delay {
 pub struct Situation {
     pub id: String,
     pub kind: Kind,
-    /// No readable content distinguishes the records.
+    /// Whether no readable content distinguishes the records.
     #[serde(default)]
     pub hard: bool,
-    /// Only without a snapshot in between, because the change is part of the action.
+    /// Whether the situation runs only without a snapshot in between, because the change is part of
+    /// the action.
     #[serde(default)]
     pub once: bool,
     pub description: String,

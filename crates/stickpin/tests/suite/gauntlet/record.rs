@@ -117,8 +117,8 @@ impl Recorder {
         Ok(())
     }
 
-    /// Returns the element that the ref means now: the one that the page marks, or the one with its
-    /// role in or around it.
+    /// Returns the element that the ref means now: the element that the page marks, or the nearest
+    /// one in or around it with the ref's role.
     fn truth(
         &mut self,
         situation: &Situation,

@@ -63,7 +63,8 @@ impl Site {
         self.server.origin()
     }
 
-    /// Prepares for a page. `fresh`: in another browser, none of whose tabs has reported yet.
+    /// Prepares for a page. With `fresh`, the page opens in another browser, none of whose tabs has
+    /// reported yet.
     pub fn prepare_open(&mut self, fresh: bool) {
         if fresh {
             drop(self.server.received());

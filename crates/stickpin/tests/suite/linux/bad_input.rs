@@ -410,8 +410,8 @@ fn foreign_file_chooser_takes_files_or_is_closed() {
     eventually("the press arrives", || wrote().ends_with("clicked Nothing\n"));
 }
 
-/// A chooser that cannot be distinguished from others gets no file. The error names it, and while
-/// it is open no input reaches the app.
+/// A chooser that cannot be distinguished from others gets no file. The error names the chooser,
+/// and while the chooser is open, no input reaches the app.
 #[test]
 fn foreign_modal_window_blocks_input_to_the_app() {
     let Some(mut on) = Shared::new(&[PYTHON]) else { return };
@@ -459,8 +459,8 @@ fn foreign_modal_window_blocks_input_to_the_app() {
     });
 }
 
-/// A chooser without an owner may belong to another app. On a person's desktop the error names it,
-/// and its hint works.
+/// A chooser without an owner may belong to another app. On a person's desktop, the error names the
+/// chooser, and the error's hint works.
 #[test]
 fn unowned_window_gets_files_only_by_its_name() {
     let Some(mut on) = Shared::new(&[PYTHON]) else { return };

@@ -358,7 +358,7 @@ fn qt_app_restarted_with_accessibility_is_read() {
     eventually("it arrives", || std::fs::read_to_string(&log).unwrap().contains("name Ann"));
 }
 
-/// Each key re-renders it, and the window title changes with the first.
+/// Each key re-renders the editor, and the window title changes with the first key.
 #[test]
 fn refs_of_an_editor_hold_while_a_long_text_is_typed() {
     let Some(mut on) = Shared::new(&["gedit"]) else { return };

@@ -19,8 +19,8 @@ fn app_is_started_again_after_a_reboot_and_says_what_is_lost() {
     starts_again_after(reboot);
 }
 
-/// Restores an app after `end`, which prints the reason and returns false where it cannot be
-/// simulated.
+/// Restores an app after `end`, which simulates the end of its daemon or, if that is impossible
+/// here, prints the reason and returns false.
 fn starts_again_after(end: impl Fn(&World) -> bool) {
     if desktop(&["python3"]).is_none() {
         return;

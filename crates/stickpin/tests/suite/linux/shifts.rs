@@ -210,7 +210,7 @@ fn a_field_that_completes_what_is_filled_in_is_filled() {
     }
 }
 
-/// An option is chosen by position, and another one may be there by then.
+/// An option is chosen by position, and another option may have taken that position by then.
 #[test]
 fn replaced_option_is_not_reported_as_selected() {
     let Some(app) = App::strange("inserts") else { return };

@@ -106,7 +106,7 @@ impl Link {
 }
 
 impl Windows {
-    /// Creates the app without starting it; `dir` holds its socket and its log.
+    /// Creates the app without starting it; `dir` contains the app's socket and log.
     fn new(dir: PathBuf, gtk: &str) -> Result<Self, String> {
         let failed = |e: std::io::Error| format!("the socket of the app: {e}");
         let listener = UnixListener::bind(dir.join("control")).map_err(failed)?;
@@ -116,7 +116,7 @@ impl Windows {
         Ok(Self { child: None, link: None, listener, dir, log, read: 0, attached: false, gtk })
     }
 
-    /// Returns the words of its command line.
+    /// Returns the words of the app's command line.
     fn words(&self) -> [String; 6] {
         let app = workspace_root().join("fixtures").join("linux").join("staleness").join("app.py");
         let path = |path: PathBuf| path.to_string_lossy().into_owned();
@@ -124,7 +124,7 @@ impl Windows {
         [PYTHON.to_owned(), "-B".to_owned(), path(app), self.gtk.clone(), control, log]
     }
 
-    /// Starts it on a desktop.
+    /// Starts the app on a desktop.
     fn start(desktop: &SharedDesktop, gtk: &str) -> Result<Self, String> {
         let mut app = Self::new(desktop.dir(), gtk)?;
         let [program, words @ ..] = app.words();
@@ -139,8 +139,8 @@ impl Windows {
         Ok(app)
     }
 
-    /// Lets the device start it on a private display, with the first situation. The app counts as
-    /// open once it shows one.
+    /// Lets the device start the app on a private display, with the first situation. The app counts
+    /// as open once it shows a situation.
     fn open(&mut self, surface: &mut InProcess, id: &str) -> Result<String, String> {
         let app = format!("linux:{}", self.words().join(" "));
         let listener = &self.listener;

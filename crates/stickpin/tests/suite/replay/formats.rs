@@ -169,7 +169,7 @@ fn a_script_of_agent_device_drives_an_app() {
     }
 }
 
-/// A script in that format for a web page.
+/// A script in agent-device's format, for a web page.
 const THEIRS_WEB: &str = r#"context platform=web
 open "${BASE}/shop.html"
 wait "Sign in" 5000

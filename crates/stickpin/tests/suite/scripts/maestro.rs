@@ -8,7 +8,7 @@ use stickpin_testkit::{PageServer, chromium};
 /// The time limit for a page to report what it received.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// Its controls stay in view, so that only the intended container scrolls.
+/// A page whose controls stay in view, so that only the intended container scrolls.
 const PAGE: &str = r##"<!doctype html><meta charset="utf-8"><title>Flow</title>
 <style>
 body { margin: 0; height: 6000px }

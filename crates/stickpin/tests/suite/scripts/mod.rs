@@ -66,7 +66,7 @@ impl Desk {
         self.write("app.toml", &app);
     }
 
-    /// Returns the argument of `open` for it.
+    /// Returns the argument of `open` for the app.
     fn address(&self) -> String {
         format!(
             "sim:{}?clock=virtual&log={}",

@@ -44,7 +44,7 @@ impl Outside {
     }
 }
 
-/// Returns whether a browser is available; a page of the project is open then.
+/// Opens `what` and returns true; without a browser, prints the reason and returns false.
 fn opened(client: &mut Client, what: &str) -> bool {
     let result = client.tool("open", json!({"what": what}));
     let said = text(&result);

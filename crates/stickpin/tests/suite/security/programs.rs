@@ -7,7 +7,7 @@ use std::path::PathBuf;
 
 impl Outside {
     /// Returns a command line that creates a file and fails, and the path of that file. `open`
-    /// would wait for what a program that succeeds has started.
+    /// would wait for whatever a successful program had started.
     fn leaves(&self, name: &str) -> (String, PathBuf) {
         let file = self.world.path().join(name);
         (format!("sh -c 'echo ran > {}; exit 1'", file.display()), file)

@@ -251,8 +251,8 @@ pub fn kill_daemon(world: &World) {
     eventually("the daemon is gone", || world.pid().is_none());
 }
 
-/// Kills the daemon, and starts the next one as after a restart of the machine. Where that cannot
-/// be simulated, prints the reason and returns false.
+/// Kills the daemon, and starts the next one as after a restart of the machine. If a restart cannot
+/// be simulated here, prints the reason and returns false.
 pub fn reboot(world: &World) -> bool {
     if !may_mount() {
         skipped("STICKPIN_REQUIRE_MOUNTS", "nothing may be mounted here");
@@ -266,7 +266,7 @@ pub fn reboot(world: &World) -> bool {
     true
 }
 
-/// Returns the boot that the daemon noted.
+/// Returns the boot id that the daemon noted.
 fn boot_id(world: &World) -> String {
     let hint = std::fs::read_to_string(world.state_dir().join("daemon/daemon.json")).unwrap();
     serde_json::from_str::<Value>(&hint).unwrap()["bootId"].as_str().unwrap().to_owned()

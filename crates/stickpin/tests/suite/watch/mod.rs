@@ -41,7 +41,7 @@ const HOSTILE: &str = r#"<!doctype html><title>&#x202e;&#x61c;</title><script>pw
 <button>&#x202e;reversed&#x200b;</button></main>
 <script>location.hash = 'x'.repeat(300)</script>"#;
 
-/// A running `stickpin watch`, ended with the test.
+/// A running `stickpin watch`, which ends with the test.
 struct Watch {
     child: Child,
     err: BufReader<ChildStderr>,

@@ -69,7 +69,7 @@ fn works(mcp: &mut McpSurface, folder: &Path, name: &str, args: serde_json::Valu
 /// The time limit for a page to report what it received.
 const PATIENCE: Duration = Duration::from_secs(10);
 
-/// A second state directory; its daemon ends with it.
+/// A second state directory, whose daemon ends with this value.
 struct Elsewhere(PathBuf);
 
 impl Drop for Elsewhere {
@@ -143,7 +143,8 @@ scenarios! {
     web_widgets: in_process script mcp;
 }
 
-/// The page's own text is enclosed by two lines that it cannot know; everything else is stickpin's.
+/// The page's own text is enclosed by two lines that the page cannot know; everything else is
+/// stickpin's.
 #[test]
 fn what_a_page_says_is_fenced() {
     let dir = tempfile::tempdir().expect("a folder");

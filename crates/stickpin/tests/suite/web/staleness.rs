@@ -16,19 +16,19 @@ const PATIENCE: Duration = Duration::from_secs(10);
 /// The situation about tabs: the test opens the other tab, not the page.
 const SECOND_TAB: &str = "second-tab-same-layout";
 
-/// Situations that end with a page in view that does not listen.
+/// Situations at whose end the page in view does not listen.
 const DEAF: [&str; 2] = [SECOND_TAB, "act-navigation-in-flight"];
 
 /// The location of a situation's page.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Shown {
-    /// The page is the top document.
+    /// The top document.
     Top,
-    /// In a frame of the same origin.
+    /// A frame of the same origin.
     Frame,
-    /// In a cross-origin frame inside a same-origin frame.
+    /// A cross-origin frame inside a same-origin frame.
     Nested,
-    /// In the second tab of the session.
+    /// The second tab of the session.
     Tab,
 }
 
@@ -40,7 +40,7 @@ struct Pages {
     listens: Option<String>,
     /// The page that the next change opens in another tab.
     another: Option<String>,
-    /// The pages have a button that triggers the next change.
+    /// Whether the pages have a button that triggers the next change.
     button: bool,
 }
 
@@ -153,8 +153,8 @@ fn in_turn(columns: &[BetweenReads]) {
     assert!(account.uses > least, "only {} uses were judged", account.uses);
 }
 
-/// The locations other than the top document. A situation does not depend on the location of its
-/// page, and the top document covers all situations. So these locations share the table.
+/// The locations other than the top document. They share the table, because a situation does not
+/// depend on its page's location, and the top document covers all situations.
 const PLACES: [Shown; 3] = [Shown::Frame, Shown::Nested, Shown::Tab];
 
 /// Runs the situations of one location; locations and columns alternate.

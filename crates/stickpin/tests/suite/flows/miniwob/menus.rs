@@ -5,7 +5,7 @@ use stickpin_testkit::{Listing, ListingLine};
 
 pub const TASKS: &[Task] = &[("click-menu-2", menu), ("social-media", post)];
 
-/// The items, and the class of the icon of each.
+/// The items, each with its icon's class.
 const ICONS: &[(&str, &str)] = &[
     ("Save", "ui-icon-disk"),
     ("Prev", "ui-icon-seek-start"),

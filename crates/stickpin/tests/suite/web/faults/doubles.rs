@@ -45,7 +45,7 @@ fn a_double_press_after_find_opens_the_row_that_was_meant() {
     }
 }
 
-/// The second press belongs to the row of the first, not to another one in its place.
+/// The second press belongs to the first press's row, not to another row in its place.
 #[test]
 fn a_second_press_never_reaches_the_row_that_moved_up() {
     let page = |draw: &str| {

@@ -78,7 +78,7 @@ fn an_input_that_is_not_taken_up_in_time_keeps_the_session() {
     assert_eq!(web.times("/log?busy"), 1);
 }
 
-/// Ways to hang, and whether a script hangs.
+/// Ways to hang: the name of a button, and the script that its press runs.
 const HANGS: &[(&str, &str)] = &[
     ("for ever", "tell('hung');while(true);"),
     ("asking", "tell('hung');while(true)confirm('Stay?')"),

@@ -26,7 +26,7 @@ pub struct Web {
     asked: Arc<(Mutex<Vec<String>>, Condvar)>,
 }
 
-/// Returns an answer of 200 with this type.
+/// Returns an answer with the status 200 and this media type.
 pub fn page(media: &str, body: &str) -> Vec<u8> {
     raw("200 OK", &[&format!("Content-Type: {media}; charset=utf-8")], body)
 }
