@@ -100,8 +100,8 @@ impl Cookie {
         file.and_then(|mut file| file.write_all(&self.entry())).map_err(|e| io_error("write", path, &e))
     }
 
-    /// Returns the file's only entry: family, address, number, name and data. Each length is two
-    /// bytes, big-endian.
+    /// Returns the file's only entry: family, address, number, name and data. The family and the
+    /// length before each other part take two bytes, big-endian.
     fn entry(&self) -> Vec<u8> {
         let mut out = WILD.to_be_bytes().to_vec();
         for part in [&b""[..], b"", METHOD, &self.0] {

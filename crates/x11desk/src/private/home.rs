@@ -41,7 +41,7 @@ impl Home {
         Self { path: path.map(Path::to_owned), xdg, temporary: false }
     }
 
-    /// Returns a home in a persistent folder, for all data of apps.
+    /// Returns a home in a persistent folder that contains all of the apps' data.
     #[must_use]
     pub fn profile(path: PathBuf) -> Self {
         Self { path: Some(path), xdg: Xdg::BelowHome, temporary: false }
