@@ -10,8 +10,8 @@ pub enum X11Error {
     /// The connection broke.
     #[error("{0}")]
     Lost(String),
-    /// The server refused a request, usually because a window has gone; or the keyboard or the
-    /// screen does not allow it.
+    /// The server refused a request, usually because a window has gone, or the keyboard or the
+    /// screen does not support the request.
     #[error("{0}")]
     Refused(String),
     /// The owner of the clipboard, or a limit of this crate, prevented a request.

@@ -161,8 +161,8 @@ fn key(d: &Display, code: u8, down: bool) -> X11Result<()> {
 }
 
 /// Returns whether another client grabs the keyboard (see [`pointer::is_grabbed`]). If so, that
-/// client receives our keys, regardless of the focus. `with_core` also checks the core keyboard of
-/// the server, if ours is a different one.
+/// client receives our keys, regardless of the focus. With `with_core`, also checks the server's
+/// core keyboard if ours is a different keyboard.
 pub(crate) fn is_grabbed(d: &Display, with_core: bool) -> X11Result<bool> {
     let mode = GrabMode::ASYNC;
     let ours = d.conn.grab_keyboard(false, d.own, x11rb::CURRENT_TIME, mode, mode)?;
@@ -220,8 +220,8 @@ fn pairs(numbers: &[u32]) -> Vec<(WindowId, u8)> {
     numbers.chunks_exact(2).filter_map(pair).collect()
 }
 
-/// Returns the keys that are recorded as assigned, each with the window of its process. `lives`
-/// selects those of live processes or those of processes that have ended.
+/// Returns the keys that are recorded as assigned, each with the window of its process. With
+/// `lives`, returns the keys of live processes; otherwise, those of processes that have ended.
 fn recorded_spares(d: &Display, lives: bool) -> X11Result<Vec<(WindowId, u8)>> {
     let mut lent = Vec::new();
     for (owner, code) in pairs(&d.numbers(d.root, d.atoms.STICKPIN_SPARES)?) {

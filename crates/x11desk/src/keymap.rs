@@ -90,8 +90,8 @@ impl Keymap {
         None
     }
 
-    /// Returns the keys without a keysym, last first: those are the least likely to exist on a
-    /// keyboard.
+    /// Returns the keys without a keysym, last first: the last keys are the least likely to exist
+    /// on a keyboard.
     pub(crate) fn unmapped_keys(&self) -> Vec<u8> {
         let empty = |syms: &[u32]| syms.iter().all(|&s| s == NO_SYMBOL);
         let mut codes: Vec<u8> = self.keys().filter(|(_, syms)| empty(syms)).map(|(code, _)| code).collect();

@@ -42,7 +42,7 @@ pub fn press(d: &mut Display, button: Button) -> X11Result<()> {
     window_manager::sync(d)
 }
 
-/// Releases a button. Has no effect if it is up.
+/// Releases a button. Has no effect if the button is up.
 pub fn release(d: &Display, button: Button) -> X11Result<()> {
     turn(d, number(button), false)
 }

@@ -97,8 +97,8 @@ fn tools(path: Option<&OsStr>) -> Result<[PathBuf; 3]> {
 
 impl PrivateDisplay {
     /// Starts a private display in `dir` with at least this `size`, for apps with this `home`. If
-    /// it fails or is cancelled while the programs are starting, it ends them and removes the
-    /// folders.
+    /// the start fails or is cancelled while the programs are starting, ends the programs and
+    /// removes the folders.
     ///
     /// # Errors
     /// Returns `TOOL_MISSING` when a program is not installed or cannot be run, `BACKEND_LOST` when

@@ -119,8 +119,8 @@ pub(crate) fn is_taken(status: GrabStatus) -> bool {
     matches!(status, GrabStatus::ALREADY_GRABBED | GrabStatus::FROZEN)
 }
 
-/// Returns whether another client grabs a core device while we have our own. The check is that of
-/// [`pointer::is_grabbed`](crate::pointer::is_grabbed).
+/// Returns whether another client grabs a core device while we have devices of our own. Checks as
+/// [`pointer::is_grabbed`](crate::pointer::is_grabbed) does.
 pub(crate) fn is_core_device_grabbed(d: &Display, device: DeviceId) -> X11Result<bool> {
     if !d.has_seat() {
         return Ok(false);

@@ -38,7 +38,7 @@ pub struct Window {
     pub frame: WindowId,
     /// The process that created the window.
     pub pid: Option<u32>,
-    /// The title; empty if it has none.
+    /// The title; empty if the window has none.
     pub title: String,
     /// The area of the app's window on the screen, including the shadow that the app draws.
     pub area: Rect,

@@ -48,8 +48,8 @@ fn wake(fd: &OwnedFd) {
 }
 
 impl X11 {
-    /// Connects to a display. On a private display, this waits until `until` for its window
-    /// manager, and a little longer for a server that does not respond.
+    /// Connects to a display. On a private display, waits for the window manager until `until`, and
+    /// a little longer for a server that does not respond.
     ///
     /// # Errors
     /// Returns `DEVICE_NOT_FOUND` when the display does not exist, cannot be used or does not

@@ -476,7 +476,7 @@ async fn a_pointer_that_a_crash_left_is_removed() {
 }
 
 /// One of our processes is killed while its keys and a button are pressed and keys are borrowed.
-/// The next process gets its ids.
+/// The next process gets the same ids.
 #[tokio::test]
 async fn keys_left_by_a_kill_are_released_by_the_next_process() {
     let Some(stage) = Stage::new().await else { return };
