@@ -135,7 +135,7 @@ const XAUTHORITY: &str = "XAUTHORITY";
 #[cfg(feature = "linux")]
 const RUNTIME_DIR: &str = "XDG_RUNTIME_DIR";
 
-/// Checks that a path is UTF-8. `hint` says how to choose another one.
+/// Checks that a path is UTF-8. `hint` says how to choose another path.
 fn utf8(what: &str, path: &Path, hint: &str) -> Result<()> {
     match path.to_str() {
         Some(_) => Ok(()),

@@ -36,9 +36,9 @@ impl Event {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct StoredTree {
-    /// The id of the log entry of the command that stored the tree.
+    /// The log entry id of the command that stored the tree.
     pub(crate) command: u64,
-    /// The name of that command.
+    /// The name of the command that stored the tree.
     pub(crate) what: String,
     /// The time of the capture.
     pub(crate) at: String,

@@ -167,7 +167,7 @@ pub struct TabState {
     /// The frames by id. The map's order means nothing; see `Frame::order`.
     pub frames: BTreeMap<String, Frame>,
     pub(crate) next_order: u64,
-    /// The set-up command that the browser refused, until that is reported.
+    /// The set-up command that the browser refused, until the refusal is reported.
     pub(crate) refused: Option<String>,
     /// How the tab ended, if it did.
     pub gone: Option<TabEndReason>,
@@ -239,7 +239,7 @@ pub struct Frame {
     pub(crate) world: Option<World>,
     /// The loading stage of the document.
     pub(crate) stage: LoadStage,
-    /// When the document was committed, if that was seen.
+    /// When the document was committed, if the commit was seen.
     pub(crate) committed: Option<Instant>,
     /// Whether a cross-document navigation of this inner frame is pending.
     pub navigating: bool,
@@ -282,7 +282,8 @@ pub(crate) struct Request {
     pub(crate) counts: bool,
     /// Whether a failure of the request is worth a notice.
     pub(crate) reported: bool,
-    /// When a script's request was answered. A body that keeps arriving for long is a stream.
+    /// When a script's request was answered. A body that keeps arriving for a long time is a
+    /// stream.
     pub(crate) answered: Option<Instant>,
 }
 

@@ -101,7 +101,7 @@ pub struct Situation<'a> {
     pub policy: &'a Policy,
     /// The presence of the members. Agents without an entry count as never seen.
     pub presence: &'a BTreeMap<AgentId, Presence>,
-    /// Milliseconds since the turn became idle; `None` if it is not idle, or if the daemon
+    /// Milliseconds since the turn became idle; `None` if it is not idle, or if the daemon has
     /// restarted since then.
     pub idle_ms: Option<u64>,
     /// The current time.

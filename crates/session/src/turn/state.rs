@@ -84,7 +84,7 @@ pub struct Lease {
     pub display_expires_at: Timestamp,
 }
 
-/// Whether the owner learned of its grant.
+/// Whether the owner has learned of its grant.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Grant {
@@ -134,7 +134,7 @@ pub struct TurnState {
     /// The owner before the last change of ownership.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prev_owner: Option<AgentId>,
-    /// Whether the owner learned of the grant.
+    /// Whether the owner has learned of the grant.
     pub grant: Grant,
 }
 

@@ -61,8 +61,8 @@ pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Res
     ScreenshotImage::from_png(decode(&picture)?, area)
 }
 
-/// Prepares a picture of the viewport. The returned future takes it, possibly in parallel with
-/// other calls.
+/// Prepares a picture of the viewport. The returned future takes the picture, possibly in parallel
+/// with other calls.
 ///
 /// The browser draws its next frame for the picture and encodes that frame outside the page.
 /// Neither the layout of the page nor the coordinates of an input change while this happens.

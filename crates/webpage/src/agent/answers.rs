@@ -49,7 +49,7 @@ pub(crate) struct AimAnswer {
     pub(crate) rect: Option<[f64; 4]>,
     /// The point to press; `None` if no part of the element could be brought into view.
     pub(crate) point: Option<(f64, f64)>,
-    /// The hit test at that point.
+    /// The hit test at `point`.
     pub(crate) hit: Option<HitTest>,
     /// The document's change count at the time of the answer; -1 if the element was scrolled,
     /// because changes caused by scrolling are known only in the next frame.
@@ -65,7 +65,7 @@ pub(crate) struct HitTest {
     /// The id of the element that the press would reach instead; 0 for none.
     #[serde(default)]
     pub(crate) by: u64,
-    /// A description of that element.
+    /// A description of the element that the press would reach instead.
     #[serde(default)]
     pub(crate) what: String,
 }

@@ -14,8 +14,8 @@ const MAX_ELEMENTS: usize = 200;
 /// The maximum nesting of closed roots that one capture follows.
 const MAX_ROOT_DEPTH: usize = 5;
 
-/// Searches for the closed roots of possible hosts, and walks the document again as long as it
-/// finds any, at most [`MAX_ROOT_DEPTH`] times. Also returns whether some hosts were not queried.
+/// Searches for the closed roots of possible hosts, and walks the document again as long as any are
+/// found, at most [`MAX_ROOT_DEPTH`] times. Also returns whether some hosts were not queried.
 pub(super) async fn find_closed_roots(
     tab: &Tab,
     world: &World,

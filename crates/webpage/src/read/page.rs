@@ -51,7 +51,7 @@ pub struct Page {
     pub(crate) last_event_reported: u64,
     /// An evaluated expression whose promise has not settled.
     pub(crate) pending_evaluation: Option<PendingEvaluation>,
-    /// What the browser reported about documents that our script in them cannot see.
+    /// What our script in a document cannot see, as reported by the browser.
     pub(crate) probes: DebuggerProbes,
     /// The number of nodes in the last walk.
     pub(crate) node_count: usize,

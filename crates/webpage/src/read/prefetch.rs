@@ -183,8 +183,8 @@ async fn walk_single_document(
 }
 
 /// Moves the pointer to a point of the tab's own document and hit-tests as soon as the page has
-/// reacted. In a small page, `context` requests the element to be located again; with `press`, the
-/// document also watches for the press.
+/// reacted. In a small page, `context` requests that the element be located again; with `press`,
+/// the document also watches for the press.
 pub(crate) async fn move_and_hit_test(
     page: &mut Page,
     at: &DocumentElement,

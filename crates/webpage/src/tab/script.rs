@@ -76,8 +76,8 @@ impl Tab {
     /// the same time.
     ///
     /// # Errors
-    /// Returns [`TabError::Dialog`] when a dialog is open, because the request would run when the
-    /// dialog closes, when nobody expects it; and otherwise the errors of [`Tab::read`].
+    /// Returns [`TabError::Dialog`] when a dialog is open: the request would run when the dialog
+    /// closes and nobody expects the request. Otherwise, returns the errors of [`Tab::read`].
     pub(crate) fn send_request(&self, world: &World, expression: String) -> Result<PendingRequest, TabError> {
         if let Some(dialog) = self.read(|tab| tab.dialog.clone())? {
             return Err(TabError::Dialog(dialog));

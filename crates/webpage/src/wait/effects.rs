@@ -70,7 +70,7 @@ pub async fn wait_for_effects(page: &mut Page, at_most: Duration, cancel: &Cance
 }
 
 /// Makes every document report changes at once, unless an effect has already been seen. Otherwise,
-/// a change soon after another one is reported with a delay.
+/// a change that soon follows another one is reported with a delay.
 async fn report_changes_at_once(
     page: &Page,
     at_most: Duration,
