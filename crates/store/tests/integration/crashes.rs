@@ -7,7 +7,7 @@ use crate::support::{Script, folded, records, reopen, store};
 use proptest::prelude::*;
 use stickpin_session::log::{Kind, Outcome, Record};
 
-/// Small, so that the script crosses segment boundaries.
+/// The size at which a segment ends: small, so that the script crosses segment boundaries.
 const ROTATE_AT: u64 = 4_000;
 
 /// Runs the script until it is stopped or complete.

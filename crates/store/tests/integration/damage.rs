@@ -160,8 +160,8 @@ fn metadata_ahead_of_the_log_gives_no_old_fence_a_turn() {
     assert_eq!(log.meta().turn, folded(&found, log.meta()).turn);
 }
 
-/// The repair above, killed at every operation: the earlier metadata and the record of the repair
-/// then have equal numbers.
+/// The process is killed at each operation of a repair: the earlier metadata and the record of the
+/// repair then have equal numbers.
 #[test]
 fn metadata_ahead_stays_harmless_if_its_repair_is_cut_short() {
     for stop in 0..40 {

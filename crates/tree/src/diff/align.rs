@@ -16,9 +16,9 @@ pub(super) struct AlignedOutlines<'t> {
     pub(super) to_new: Vec<Option<usize>>,
     /// For each line of the new outline, the paired line of the old one.
     pub(super) to_old: Vec<Option<usize>>,
-    /// The lines of the new outline whose element was in the old tree without a line of its own.
+    /// The new outline's lines whose elements were in the old tree without lines of their own.
     pub(super) was_folded: HashSet<usize>,
-    /// The lines of the old outline whose element is in the new tree without a line of its own.
+    /// The old outline's lines whose elements are in the new tree without lines of their own.
     pub(super) is_folded: HashSet<usize>,
 }
 

@@ -159,7 +159,8 @@ pub enum Attr {
     RowIndex,
     /// The target of a link: path and query, with the origin if it differs.
     Href,
-    /// White-space-separated ids of what this element controls or owns, while it is expanded.
+    /// The ids, separated by white space, of the elements that this element controls or owns.
+    /// Absent unless this element is expanded.
     Controls,
     /// The ids, separated by white space, of the elements that label a popup.
     LabelledBy,
@@ -192,7 +193,8 @@ pub enum Attr {
     /// A fingerprint of the values and labels of a native list's options, if a value differs from
     /// its label.
     Options,
-    /// The text of the item that `aria-activedescendant` refers to, or its id if it has no text.
+    /// The text of the item that `aria-activedescendant` refers to, or the item's id if the item
+    /// has no text.
     ActiveDescendant,
     /// Marks the chosen item of a list whose role has no state for it: `true` if ARIA attributes
     /// mark it, otherwise the word in its class (`active`, `selected`, `sel`, `current`).

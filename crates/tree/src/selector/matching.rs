@@ -149,8 +149,8 @@ impl PreparedTerm<'_> {
 }
 
 impl Flag {
-    /// Returns whether the flag is true of a node; `None` if it does not apply (a paragraph cannot
-    /// be checked).
+    /// Returns whether the flag is true of a node; `None` if the flag does not apply (a paragraph
+    /// cannot be checked).
     fn is(self, node: NodeRef<'_>) -> Option<bool> {
         let states = node.states();
         let has = |s: States| states.contains(s);

@@ -178,8 +178,9 @@ pub struct Script {
     pub acknowledged: Vec<u64>,
     /// The last `seq` that was on disk when a step returned.
     pub durable: u64,
-    /// Commands whose begin was acknowledged, and those whose end was, with its `seq`.
+    /// The commands whose beginning was acknowledged.
     pub begun: Vec<CommandId>,
+    /// The commands whose end was acknowledged, each with the `seq` of the end.
     pub ended: Vec<(CommandId, u64)>,
 }
 

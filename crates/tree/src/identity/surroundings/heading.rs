@@ -41,8 +41,8 @@ impl HeadingIndex {
         ancestors_to_document(element).filter_map(move |n| self.heading_for(n, element))
     }
 
-    /// Returns the first heading in a part around an element, unless it is the element itself or
-    /// belongs to a region after the element.
+    /// Returns the first heading in a part around an element, unless the heading is the element
+    /// itself or belongs to a region after the element.
     fn heading_for<'t>(&self, part: NodeRef<'t>, element: NodeRef<'t>) -> Option<NodeRef<'t>> {
         self.heading_in(part).filter(|h| *h != element && !belongs_to_following_region(*h, element))
     }

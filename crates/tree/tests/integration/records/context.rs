@@ -64,9 +64,9 @@ fn page(records: &Records<'_>, node: NodeRef<'_>) -> bool {
 /// How to determine what changes by itself.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Volatility {
-    /// From its text: numbers, times, amounts.
+    /// By the text: numbers, times and amounts change.
     Guessed,
-    /// The text was observed to change twice while nobody was acting.
+    /// By observation: the text changed twice while nobody was acting.
     Learned,
 }
 
