@@ -1,7 +1,7 @@
 //! Text that may be logged. A caller's text becomes [`Redacted`] only through a [`Redactor`], so
 //! that code without one does not compile.
 
-use crate::turn::Handoff;
+use crate::turn::{Artifact, Handoff};
 use serde::de::{self, MapAccess, SeqAccess, Visitor};
 use serde::ser::SerializeMap;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -437,13 +437,17 @@ impl Arguments {
 pub struct RedactedHandoff(Handoff);
 
 impl RedactedHandoff {
-    /// Redacts the texts of a handoff, but not its ids (of blobs and of the focused element).
+    /// Redacts the texts of a handoff. The ids of blobs and of the focused element are kept: a
+    /// digest could contain a short secret by chance. Any other text in place of a blob id is
+    /// redacted.
     #[must_use]
     pub fn new(mut handoff: Handoff, redactor: &dyn Redactor) -> Self {
         let Handoff { status, next_action, artifacts, open_questions, do_not, ui } = &mut handoff;
         let texts = [status, next_action].into_iter().chain(open_questions).chain(do_not);
         let of_artifacts = artifacts.iter_mut().flat_map(|artifact| {
-            [&mut artifact.path, &mut artifact.element, &mut artifact.lines, &mut artifact.note]
+            let Artifact { path, element, blob, lines, note, seq: _, role: _ } = artifact;
+            let blob = blob.as_mut().filter(|blob| BlobId::parse(blob).is_err());
+            [path.as_mut(), element.as_mut(), blob, lines.as_mut(), note.as_mut()]
         });
         let of_ui = ui.iter_mut().map(|ui| &mut ui.url_or_activity);
         texts.chain(of_artifacts.flatten()).chain(of_ui).for_each(|text| redactor.redact(text));

@@ -1,8 +1,9 @@
 //! Secrets do not reach a record.
 
 use super::samples::{Words, begin};
-use crate::log::{Argument, Arguments, BlobId, BlobRef, Kind, Redacted, RedactedHandoff};
-use crate::turn::Handoff;
+use crate::log::redacted::MASK;
+use crate::log::{Argument, Arguments, BlobId, BlobRef, Kind, Redacted, RedactedHandoff, Redactor};
+use crate::turn::{Artifact, ArtifactRole, Handoff};
 use serde_json::json;
 use std::convert::Infallible;
 
@@ -35,6 +36,47 @@ fn secret_words_are_replaced_in_every_value() {
     };
     let json = serde_json::to_string(&RedactedHandoff::new(handoff, &Words)).unwrap();
     assert!(!json.contains("hunter2"), "{json}");
+}
+
+#[test]
+fn artifact_of_a_handoff_keeps_only_a_real_blob_id() {
+    struct Digits;
+    impl Redactor for Digits {
+        fn is_secret(&self, _: &str) -> bool {
+            false
+        }
+
+        fn redact(&self, text: &mut String) {
+            *text = text.replace("00", MASK);
+        }
+    }
+    let artifact = |text: &str| Artifact {
+        path: Some("00".into()),
+        element: Some("00".into()),
+        blob: Some(text.into()),
+        seq: None,
+        lines: Some("00".into()),
+        role: ArtifactRole::Context,
+        note: Some("00".into()),
+    };
+    let id = BlobId::new([0; 32]).to_string();
+    let handoff = Handoff {
+        status: "done".into(),
+        next_action: "pay".into(),
+        artifacts: vec![artifact("the code is 00"), artifact(&id), artifact(&format!("{id}00"))],
+        open_questions: Vec::new(),
+        do_not: Vec::new(),
+        ui: None,
+    };
+    let redacted = RedactedHandoff::new(handoff, &Digits);
+    let [text, blob, longer] = &redacted.get().artifacts[..] else { panic!("{redacted:?}") };
+    assert_eq!(text.blob.as_deref(), Some("the code is •••"));
+    assert_eq!(blob.blob.as_ref(), Some(&id));
+    assert!(longer.blob.as_ref().is_some_and(|text| !text.contains("00")), "{longer:?}");
+    for artifact in &redacted.get().artifacts {
+        let Artifact { path, element, lines, note, .. } = artifact;
+        assert_eq!([path, element, lines, note].map(Option::as_deref), [Some(MASK); 4]);
+    }
 }
 
 /// A caller's object that looks like a blob or a secret remains an ordinary object.
