@@ -21,6 +21,18 @@ pub(super) fn check_handoff(handoff: &Handoff) -> Result<()> {
                 .details(json!({ "field": field })));
         }
     }
+    for artifact in &handoff.artifacts {
+        let Artifact { path, element, blob, seq, lines: _, role: _, note: _ } = artifact;
+        let named = [path, element, blob].map(|text| text.as_ref().map(|text| !text.trim().is_empty()));
+        let seq = seq.map(|_| true);
+        let mut named = named.into_iter().chain([seq]).flatten();
+        if (named.next(), named.next()) != (Some(true), None) {
+            let message = "an artifact of a handoff must have exactly one of `path`, `ref`, `blob` and `seq`";
+            return Err(Error::new(ErrorCode::InvalidHandoff, message)
+                .hint(r#"write an artifact as {"path": "cart.png", "role": "examine"}"#)
+                .details(json!({ "field": "artifacts" })));
+        }
+    }
     let of_artifacts = handoff.artifacts.iter().flat_map(|artifact| {
         let Artifact { path, element, blob, lines, note, seq: _, role: _ } = artifact;
         [path, element, blob, lines, note].into_iter().flatten().map(|text| ("artifacts", text))

@@ -401,6 +401,43 @@ async fn handoff_without_text_changes_nothing() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn artifact_must_name_exactly_one_object() {
+    let world = World::new();
+    let ada = agent("ada", 1);
+    let shop = world.open(&ada);
+    let before = shop.state(None).unwrap().cursor_seq;
+    let given = |artifact: serde_json::Value| {
+        let artifact = serde_json::from_value(artifact).unwrap();
+        Handoff { artifacts: vec![artifact], ..handoff() }
+    };
+    for artifact in [
+        json!({"role": "examine"}),
+        json!({"path": " ", "role": "examine"}),
+        json!({"note": "the total", "lines": "1-2", "role": "examine"}),
+        json!({"path": "a.png", "ref": "@e1", "role": "examine"}),
+        json!({"path": "a.png", "ref": "", "role": "examine"}),
+        json!({"blob": "sha256:00", "seq": 3, "role": "examine"}),
+    ] {
+        let refused = shop.release(&ada, None, given(artifact.clone()), &Plain).unwrap_err();
+        assert_eq!(
+            (refused.code, &refused.details["field"]),
+            (ErrorCode::InvalidHandoff, &json!("artifacts")),
+            "{artifact}"
+        );
+    }
+    assert_eq!(shop.state(None).unwrap().cursor_seq, before);
+    for artifact in [
+        json!({"path": "a.png", "role": "examine"}),
+        json!({"ref": "@e1", "role": "edit"}),
+        json!({"blob": "sha256:00", "role": "context"}),
+        json!({"seq": 3, "role": "output", "note": "the receipt"}),
+    ] {
+        granted(wait(&shop, &ada, 0).await);
+        shop.release(&ada, None, given(artifact), &Plain).unwrap();
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn member_is_removed_by_another_one_only_when_it_is_gone_or_by_force() {
     let world = World::new();
     let (ada, bob) = (agent("ada", 1), agent("bob", 2));

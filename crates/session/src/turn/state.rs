@@ -176,8 +176,8 @@ pub struct HandoffUi {
     pub focused_ref: Option<String>,
 }
 
-/// An object that a handoff refers to. One of `path`, `ref`, `blob` and `seq` should be set, but
-/// this is not checked.
+/// An object that a handoff refers to. Exactly one of `path`, `ref`, `blob` and `seq` is set; the
+/// coordinator refuses other artifacts.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Artifact {
