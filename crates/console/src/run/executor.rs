@@ -3,6 +3,7 @@
 
 use super::background::Background;
 use crate::context::{ContextStore, Entry, LogBacked, Memory};
+use crate::model::event::TurnView;
 use crate::model::line::{Call, Grammar, MASK, Parsed};
 use crate::model::outcome::{Outcome, Printed};
 use crate::setup::Setup;
@@ -106,6 +107,24 @@ impl Executor {
         match self.ask(request).await.error {
             Some(e) if !matches!(e.code, ErrorCode::SessionNotFound | ErrorCode::SessionClosed) => Err(e),
             _ => Ok(()),
+        }
+    }
+
+    /// Joins the session that was opened while the console was running. A console that is a member
+    /// keeps its role: if it opened the session itself, it is a driver, which may own the turn.
+    ///
+    /// # Errors
+    /// Returns the errors of [`Self::join`].
+    pub(crate) async fn join_opened(&self) -> Result<()> {
+        let mut state = self.ask(Request::new("turn state", self.setup.caller.clone())).await;
+        // If the state cannot be read, joining reports the reason.
+        if state.take_output::<TurnView>().is_ok_and(|turn| turn.me().is_some()) {
+            return Ok(());
+        }
+        match self.join().await {
+            // A line that acted in the meantime made the console a driver.
+            Err(e) if e.code == ErrorCode::MustReleaseFirst => Ok(()),
+            joined => joined,
         }
     }
 

@@ -117,8 +117,7 @@ impl Follower {
                 Err(e) => Phase::Lost(e.message.clone()),
             };
             if next == Phase::Live && matches!(phase, Phase::Absent | Phase::Ended) {
-                // The agent that opened the session is a driver; joining does not change its role.
-                if let Err(e) = self.executor.join().await {
+                if let Err(e) = self.executor.join_opened().await {
                     let lost = Phase::Lost(e.message);
                     if tell.send(Input::FeedEnded(lost)).await.is_err() {
                         return;

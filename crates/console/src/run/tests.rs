@@ -1,15 +1,19 @@
 //! Consecutive prompts, with a conversation in memory and one in a log.
 
 use super::executor::Executor;
+use super::feed::{self, Bells};
 use super::plain::{self, Terminal};
 use crate::context::{ContextStore, Conversation, LogBacked, Memory};
+use crate::model::app::{Input, Phase};
 use crate::model::outcome::{Outcome, Printed};
 use crate::setup::Setup;
 use async_trait::async_trait;
 use serde_json::{Value, json};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex};
 use stickpin_client::{Client, Installation};
 use stickpin_kernel::{Caller, CancellationToken, Error, ErrorCode, RefsEnvelope, Request, Response, Text};
+use tokio::sync::mpsc;
 
 /// A daemon with one session whose log is a list. `hover` panics.
 #[derive(Default)]
@@ -250,4 +254,68 @@ async fn plain_console_reads_lines_until_it_is_left() {
     assert_eq!((code, out.as_str()), (0, "session shop; type :help for help, :quit to leave\nshop> shop> "));
     let (code, _, err, _) = plain("press @e3\npress \u{fffd}\nprss @e3\n", false).await;
     assert!(code == 2 && err.contains("did you mean `stickpin press`?"), "{err}");
+}
+
+/// A daemon with a session that appears when it is looked for again, opened by the console itself
+/// if `by_console` is set. The opener owns the turn.
+struct Opening {
+    by_console: bool,
+    is_open: AtomicBool,
+    joined: AtomicBool,
+}
+
+#[async_trait]
+impl Client for Opening {
+    async fn call(&self, request: Request, _: CancellationToken) -> Response {
+        let me = "human:ana:console:00a1";
+        let opener = if self.by_console { me } else { "claude:ada" };
+        let output = match request.command.as_str() {
+            "whoami" => Ok(json!({"agentId": me})),
+            "session log" if request.input["wait"] == true => std::future::pending().await,
+            "session log" if self.is_open.swap(true, Ordering::Relaxed) => {
+                Ok(json!({"session": "shop", "events": [], "cursorSeq": 3, "closed": false}))
+            }
+            "session log" => Err(Error::new(ErrorCode::SessionNotFound, "no session yet")),
+            "turn state" => {
+                let member = json!({"agentId": opener, "role": "driver", "you": self.by_console});
+                Ok(json!({"session": "shop", "turnId": 1, "owner": opener, "members": [member]}))
+            }
+            "turn join" if self.by_console => {
+                Err(Error::new(ErrorCode::MustReleaseFirst, "the console owns the turn"))
+            }
+            "turn join" => {
+                assert_eq!(request.input["observer"], true);
+                self.joined.store(true, Ordering::Relaxed);
+                Ok(json!({}))
+            }
+            command => panic!("{command}"),
+        };
+        match output {
+            Ok(output) => Response { ok: true, output: Some(output), ..Response::default() },
+            Err(e) => Response { exit: e.code.exit(), error: Some(e), ..Response::default() },
+        }
+    }
+
+    fn parallel_client(self: Arc<Self>) -> Arc<dyn Client> {
+        self
+    }
+}
+
+/// A console is an observer in a session that another agent opened, and a driver in its own.
+#[tokio::test]
+async fn console_that_opened_its_session_stays_a_driver() {
+    for by_console in [true, false] {
+        let (is_open, joined) = (AtomicBool::new(false), AtomicBool::new(false));
+        let daemon = Arc::new(Opening { by_console, is_open, joined });
+        let client = Arc::clone(&daemon) as Arc<dyn Client>;
+        let setup = Setup { client, ..setup(&Arc::new(Daemon::default())) };
+        let executor = Arc::new(Executor::with_store(setup, Arc::new(Memory::default())));
+        let (bells, (tell, mut heard)) = (Arc::new(Bells::default()), mpsc::channel(8));
+        bells.log.notify_one();
+        feed::start(&executor, &bells, &tell);
+        assert!(matches!(heard.recv().await, Some(Input::FeedEnded(Phase::Absent))));
+        let next = heard.recv().await;
+        assert!(matches!(&next, Some(Input::Feed(page)) if page.cursor_seq == 3), "{next:?}");
+        assert_eq!(daemon.joined.load(Ordering::Relaxed), !by_console);
+    }
 }
