@@ -163,11 +163,11 @@ impl SessionLog {
         self.unsynced.sync().map_err(|e| StoreError::io("sync", &path, e))
     }
 
-    /// Returns whether no written data waits to be synced. A sync may still be running or may have
-    /// failed.
+    /// Returns whether all written data is on disk. False while a sync is running, and after one
+    /// that failed, because it is then unknown what is on disk.
     #[must_use]
     pub fn is_synced(&self) -> bool {
-        self.unsynced.is_empty()
+        self.unsynced.is_synced()
     }
 
     /// Reads a blob that a record of this session refers to, and verifies its digest.

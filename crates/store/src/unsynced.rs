@@ -22,6 +22,8 @@ struct Items {
     list: Vec<Item>,
     /// Whether a sync is scheduled.
     scheduled: bool,
+    /// Whether items that were taken from the list are being synced.
+    running: bool,
 }
 
 /// The files and folders of one session that have to be synced, in order: the blobs that a record
@@ -59,9 +61,11 @@ impl Unsynced {
         self.items.lock().list.push(Item::Folder(dir));
     }
 
-    /// Returns whether nothing waits to be synced. A sync may still be running or may have failed.
-    pub(crate) fn is_empty(&self) -> bool {
-        self.items.lock().list.is_empty()
+    /// Returns whether everything is on disk: nothing waits to be synced, no sync is running, and
+    /// none has failed.
+    pub(crate) fn is_synced(&self) -> bool {
+        let items = self.items.lock();
+        items.list.is_empty() && !items.running && self.failed().is_none()
     }
 
     /// Returns why an earlier sync failed, if one did. It is then unknown what is on disk.
@@ -72,14 +76,19 @@ impl Unsynced {
     /// Returns once everything is on disk.
     pub(crate) fn sync(&self) -> io::Result<()> {
         let _syncing = self.syncing.lock();
-        let items = std::mem::take(&mut *self.items.lock());
-        let synced = items.list.iter().try_for_each(|item| match item {
+        let list = {
+            let mut items = self.items.lock();
+            (items.scheduled, items.running) = (false, true);
+            std::mem::take(&mut items.list)
+        };
+        let synced = list.iter().try_for_each(|item| match item {
             Item::File(handle) => handle.sync(),
             Item::Folder(dir) => self.files.sync_dir(dir),
         });
         if let Err(e) = &synced {
             self.failed.lock().get_or_insert_with(|| format!("it could not be synced to disk: {e}"));
         }
+        self.items.lock().running = false;
         synced
     }
 }
@@ -109,5 +118,55 @@ impl Syncer {
         if self.0.send((Instant::now(), Arc::clone(unsynced))).is_err() {
             let _ = unsynced.sync();
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::files::DiskFiles;
+    use std::sync::Weak;
+
+    /// A file whose sync notes whether everything counts as synced meanwhile.
+    #[derive(Debug)]
+    struct Observer {
+        unsynced: Weak<Unsynced>,
+        during: Mutex<Vec<bool>>,
+        fails: bool,
+    }
+
+    impl Handle for Observer {
+        fn write(&self, bytes: &[u8]) -> io::Result<usize> {
+            Ok(bytes.len())
+        }
+
+        fn truncate(&self, _: u64) -> io::Result<()> {
+            Ok(())
+        }
+
+        fn sync(&self) -> io::Result<()> {
+            let unsynced = self.unsynced.upgrade().expect("it is being synced");
+            self.during.lock().push(unsynced.is_synced());
+            if self.fails { Err(io::Error::other("no disk")) } else { Ok(()) }
+        }
+    }
+
+    #[test]
+    fn nothing_counts_as_synced_during_a_sync_or_after_a_failed_one() {
+        let unsynced = Arc::new(Unsynced::new(Arc::new(DiskFiles)));
+        assert!(unsynced.is_synced());
+        for fails in [false, true] {
+            let during = Mutex::default();
+            let observer = Arc::new(Observer { unsynced: Arc::downgrade(&unsynced), during, fails });
+            let handle: Arc<dyn Handle> = observer.clone();
+            unsynced.file(&handle);
+            assert!(!unsynced.is_synced());
+            assert_eq!(unsynced.sync().is_err(), fails);
+            assert_eq!(*observer.during.lock(), [false]);
+            assert_eq!(unsynced.is_synced(), !fails);
+        }
+        // A later sync does not tell what the failed one left.
+        unsynced.sync().unwrap();
+        assert!(!unsynced.is_synced());
     }
 }
