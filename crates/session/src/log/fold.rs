@@ -49,6 +49,10 @@ impl SessionMeta {
             self.turn = turn.clone();
             self.note_owner();
         }
+        if record.seq == 1 {
+            // Metadata that is rebuilt from the log is newer than the session.
+            self.created_at = self.created_at.min(record.ts);
+        }
         self.applied_seq = record.seq;
         self.lifetime = record.lifetime;
         self.updated_at = record.ts;

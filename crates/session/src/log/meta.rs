@@ -140,7 +140,8 @@ pub struct SessionMeta {
     /// The blob of the last tree in the log.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub last_snapshot_blob: Option<BlobId>,
-    /// When the session was created, or when its metadata was rebuilt from the log.
+    /// When the session was created. Metadata that was rebuilt from the log has the time of the
+    /// first record.
     pub created_at: Timestamp,
     /// The time of the last record that was folded.
     pub updated_at: Timestamp,

@@ -206,6 +206,8 @@ fn removed_metadata_is_adopted_from_the_log_on_request() {
     let log = SessionLog::adopt(&store, NAME, at(60)).unwrap();
     assert_eq!(log.meta().turn, idle(before.turn.turn_id + 1));
     assert_eq!((&log.meta().session_uid, &log.meta().platform), (&before.session_uid, &before.platform));
+    assert_eq!(log.meta().created_at, before.created_at);
+    assert!(before.created_at < at(60));
     assert_eq!(store.verify(NAME).unwrap().findings, Vec::new());
     assert!(matches!(SessionLog::adopt(&store, NAME, at(60)), Err(StoreError::Exists(_))));
 }
