@@ -400,6 +400,28 @@ fn owner_of_an_implicit_turn_leaves_without_a_handoff() {
     room.enter("b").unwrap();
 }
 
+/// The feed has no event for an agent to which a member that leaves would pass the turn on.
+#[test]
+fn turn_of_a_member_that_leaves_is_reserved_for_nobody() {
+    let waits = Presence { waiting: true, ..Presence::default() };
+    let mut room = Room::of(&["a", "b", "c"]);
+    room.presence.insert(agent("c"), waits);
+    room.enter("a").unwrap();
+    let to = leave(room.situation(), &agent("a")).unwrap().unwrap();
+    room.commit(to);
+    assert_eq!((room.turn.state, &room.turn.reserved_for), (TurnPhase::Idle, &None));
+    room.claim("a").unwrap();
+    let to = assign(room.situation(), &fence("a"), &agent("b"), 7, false).unwrap();
+    room.commit(to);
+    let to = leave(room.situation(), &agent("b")).unwrap().unwrap();
+    room.commit(to);
+    assert_eq!((room.turn.state, &room.turn.reserved_for), (TurnPhase::Idle, &None));
+    assert_eq!(room.turn.pending_handoff_seq, Some(7));
+    for name in ["a", "b", "c"] {
+        assert_eq!(leave(room.situation(), &agent(name)), Ok(None));
+    }
+}
+
 #[test]
 fn closed_turn_reopens_with_its_number() {
     let mut room = Room::of(&["a"]);
