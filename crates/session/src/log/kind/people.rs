@@ -232,9 +232,6 @@ pub struct Evidence {
     /// The generation of the last tree.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_snapshot_generation: Option<u64>,
-    /// The exit code of the child's process.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub exit: Option<i32>,
 }
 
 /// A child session changed its state.

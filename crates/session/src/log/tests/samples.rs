@@ -290,7 +290,6 @@ pub(super) fn every_kind() -> (Vec<Record>, usize) {
         last_seq: Some(4),
         last_command: Some(CommandId::new(3)),
         last_snapshot_generation: None,
-        exit: Some(-9),
     };
     let stopped = ChildStateChanged { child: child(ChildState::Stopped), evidence };
     log.add(1, Kind::ChildStateChanged(Box::new(stopped)));
