@@ -110,7 +110,6 @@ pub fn after_restart(turn: &TurnState, now: &Now) -> TurnState {
             let reserved = turn.state == TurnPhase::Reserved;
             after = TurnState {
                 turn_id: turn.turn_id,
-                loan_id: turn.loan_id.clone(),
                 pending_handoff_seq: turn.pending_handoff_seq.filter(|_| reserved),
                 prev_owner: if reserved { turn.prev_owner.clone() } else { turn.owner.clone() },
                 ..TurnState::default()

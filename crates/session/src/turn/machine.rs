@@ -35,7 +35,6 @@ fn grant_to(s: Situation<'_>, by: &AgentId, lease_id: LeaseId, implicit: bool) -
         lease_id: Some(lease_id),
         lease: Some(s.now.lease(ttl_ms)),
         implicit,
-        loan_id: s.turn.loan_id.clone(),
         pending_handoff_seq: s.turn.pending_handoff_seq,
         prev_owner: s.turn.owner.clone().or_else(|| s.turn.prev_owner.clone()),
         // The client of a command learns of the turn from the command's response.
@@ -52,7 +51,6 @@ pub(super) fn without_owner(
     TurnState {
         state: TurnPhase::Idle,
         turn_id: s.turn.turn_id,
-        loan_id: s.turn.loan_id.clone(),
         pending_handoff_seq: handoff,
         prev_owner,
         ..TurnState::default()

@@ -115,9 +115,6 @@ pub struct TurnState {
     pub lease: Option<Lease>,
     /// Whether a command took the turn implicitly. Such a turn ends by itself.
     pub implicit: bool,
-    /// The loan through which the owner has the turn.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub loan_id: Option<LoanId>,
     /// The agent that the turn is reserved for; set if the phase is `Reserved`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub reserved_for: Option<AgentId>,
