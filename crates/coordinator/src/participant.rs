@@ -36,6 +36,7 @@ impl Participant {
         let kind = match resolution.kind {
             AgentKind::Harness => MemberKind::Harness,
             AgentKind::Human => MemberKind::Human,
+            AgentKind::Console => MemberKind::Console,
         };
         Self {
             agent: resolution.agent_id.clone(),

@@ -160,10 +160,7 @@ impl Executor {
         let me = self.ask(Request::new("whoami", self.setup.caller.clone())).await;
         match me.error {
             Some(e) => Err(e),
-            None => {
-                let id = me.output.as_ref().and_then(|agent| agent["agentId"].as_str());
-                Ok(id.is_some_and(|id| id.starts_with("human:") && id.contains(":console:")))
-            }
+            None => Ok(me.output.is_some_and(|agent| agent["kind"] == "console")),
         }
     }
 

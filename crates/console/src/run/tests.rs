@@ -270,7 +270,7 @@ impl Client for Opening {
         let me = "human:ana:console:00a1";
         let opener = if self.by_console { me } else { "claude:ada" };
         let output = match request.command.as_str() {
-            "whoami" => Ok(json!({"agentId": me})),
+            "whoami" => Ok(json!({"agentId": me, "kind": "console"})),
             "session log" if request.input["wait"] == true => std::future::pending().await,
             "session log" if self.is_open.swap(true, Ordering::Relaxed) => {
                 Ok(json!({"session": "shop", "events": [], "cursorSeq": 3, "closed": false}))

@@ -3,7 +3,7 @@
 use crate::support::{Plain, World, act, agent, handoff, press};
 use std::collections::BTreeSet;
 use std::time::Duration;
-use stickpin_coordinator::{ListedState, Participant, Spawn, WaitOptions};
+use stickpin_coordinator::{ListedState, Participant, Spawn, WaitOptions, connect};
 use stickpin_device::{Error, ErrorCode};
 use stickpin_session::log::StartReason;
 use stickpin_session::turn::{ImplicitTurns, MemberKind, TurnPhase};
@@ -253,19 +253,23 @@ async fn members_that_disappeared_leave_after_their_presence_time() {
     let world = World::new();
     let (ada, bob, cid) = (agent("ada", 1), agent("bob", 2), agent("cid", 3));
     let person = Participant { kind: MemberKind::Human, anchor: None, ..agent("person", 4) };
+    let console = |name| Participant { kind: MemberKind::Console, anchor: None, ..agent(name, 5) };
+    let (killed, connected) = (console("killed"), console("connected"));
     let shop = world.open(&ada);
     let options = WaitOptions { timeout: Some(Duration::ZERO), ..WaitOptions::default() };
     shop.wait(&ada, options, &CancellationToken::new()).await.unwrap();
     world.coordinator.confirm_delivery(&ada.agent);
-    for who in [&bob, &cid, &person] {
+    for who in [&bob, &cid, &person, &killed, &connected] {
         shop.join(who, false, None).unwrap();
     }
+    let _connection = connect(&world.coordinator, connected.agent.clone());
     world.ended.lock().unwrap().insert(2);
     let members = || -> Vec<_> { shop.meta().members.into_iter().map(|m| m.agent_id).collect() };
     tokio::time::sleep(Duration::from_secs(4 * 3_600 - 60)).await;
-    assert_eq!(members().len(), 4);
+    assert_eq!(members().len(), 6);
     tokio::time::sleep(Duration::from_secs(180)).await;
-    assert_eq!(members(), [ada.agent.clone(), cid.agent, person.agent], "only the harness of bob ended");
+    let stay = [ada.agent.clone(), cid.agent, person.agent, connected.agent];
+    assert_eq!(members(), stay, "the harness of bob and one console ended");
     assert!(world.coordinator.verify("shop").unwrap().findings.is_empty());
     // A member that comes back is a member again.
     shop.join(&bob, false, None).unwrap();

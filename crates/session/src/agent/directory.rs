@@ -350,7 +350,7 @@ fn without_session(
     if let (None, Some(console)) = (harness, evidence.console) {
         let component = format!("human:{}:console:{console:04x}", place.user);
         attempts.push(Attempt::new("5", "user's console", Some(component.clone())));
-        let (family, kind) = ("human".to_owned(), AgentKind::Human);
+        let (family, kind) = ("human".to_owned(), AgentKind::Console);
         return ("5", Seen { family, kind, component, anchor: None, provisional: false });
     }
     match (harness, terminal) {

@@ -84,6 +84,8 @@ pub enum AgentKind {
     Harness,
     /// A person at a terminal.
     Human,
+    /// An interactive console of a person.
+    Console,
 }
 
 /// One agent.

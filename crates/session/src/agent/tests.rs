@@ -307,7 +307,7 @@ fn each_console_of_a_person_is_a_member_of_its_own() {
         stage.directory.resolve(&evidence, ancestry, &stage.place, Timestamp::from_millis(0)).unwrap()
     };
     let one = at_console(0x00a1, &[TERMINAL], &[]);
-    assert_eq!((one.agent_id.as_str(), one.kind), ("human:ana:console:00a1", AgentKind::Human));
+    assert_eq!((one.agent_id.as_str(), one.kind), ("human:ana:console:00a1", AgentKind::Console));
     assert_eq!(one, at_console(0x00a1, &[TERMINAL], &[]));
     assert_ne!(at_console(0x00a2, &[TERMINAL], &[]).agent_id, one.agent_id);
     // Starting a console does not turn an agent into a person.

@@ -28,7 +28,7 @@ pub enum MemberKind {
     Harness,
     /// A person.
     Human,
-    /// A console that shows a session.
+    /// An interactive console of a person. Each console is a separate member.
     Console,
 }
 

@@ -143,6 +143,8 @@ fn console_watches_until_it_drives() {
     assert!(agent(&world, "turn leave").status.success());
     let me = console(&world, "", ":who\n");
     assert!(me.out.starts_with("human:") && me.out.contains(":console:"), "{me:?}");
+    let me = console(&world, "", "whoami --json\n").json();
+    assert_eq!(me["output"]["kind"], "console", "{me}");
     let watching = console(&world, "", ":state\npress 'role=link label=Orders'\n");
     assert!(watching.out.contains("you, observer"), "{watching:?}");
     assert!(watching.err.starts_with("ROLE_OBSERVER: "), "{watching:?}");

@@ -25,7 +25,7 @@ pub struct Agent {
     pub rank: String,
     /// The harness family; `human` or `terminal` for a person.
     pub harness: String,
-    /// Whether the agent is a person or runs in a harness.
+    /// Whether the agent runs in a harness, is a person or is a console of a person.
     pub kind: AgentKind,
     /// Whether the session id of the harness is still unknown.
     pub provisional: bool,
