@@ -2,7 +2,7 @@
 
 use crate::coordinator::Coordinator;
 use crate::participant::Connection;
-use crate::session::{STORE_EVERY_MS, SessionAuthority, age};
+use crate::session::{STORE_EVERY_MS, SessionAuthority, age, end_waits};
 use std::sync::atomic::Ordering;
 use std::time::Duration;
 use stickpin_device::Result;
@@ -123,7 +123,8 @@ impl SessionAuthority {
             }
             state.report_stale_lease(now)?;
             age(state, now)?;
-            Ok(state.next_due(now))
+            let wait_end = end_waits(state, now);
+            Ok(state.next_due(now).into_iter().chain(wait_end).min())
         });
         guarded.unwrap_or_else(|e| {
             // The change stays due. The log refuses further records until it can be written again.

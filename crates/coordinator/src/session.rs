@@ -33,4 +33,5 @@ pub use state::{MemberState, SessionState, TakeoverState, Waiter};
 pub use talk::{Delivery, Note, Sent, Talk};
 pub(crate) use turns::STORE_EVERY_MS;
 pub use turns::{Assigned, Released, TakeOptions};
+pub(crate) use wait::end_waits;
 pub use wait::{WaitOptions, WaitReply, with_unread};

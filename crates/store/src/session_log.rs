@@ -57,14 +57,19 @@ pub enum Amendment {
     /// A change to the turn that leaves its phase, owner and number as they are, such as a
     /// delivered grant, a handoff that was read, or a full lease.
     Turn(Box<TurnState>),
-    /// A change in how a member waits.
+    /// A member began to wait.
     Waits {
         /// The member.
         agent: AgentId,
-        /// The new wait mode.
+        /// How the member waits.
         mode: WaitMode,
-        /// When the change happened.
+        /// When the wait began.
         at: Timestamp,
+    },
+    /// A member no longer waits.
+    WaitEnded {
+        /// The member.
+        agent: AgentId,
     },
     /// A new request from a member.
     Seen {
@@ -217,6 +222,11 @@ impl SessionLog {
             Amendment::Waits { agent, mode, at } => {
                 if let Some(member) = self.meta.members.iter_mut().find(|m| m.agent_id == agent) {
                     (member.wait_mode, member.last_wait_at) = (mode, Some(at));
+                }
+            }
+            Amendment::WaitEnded { agent } => {
+                if let Some(member) = self.meta.members.iter_mut().find(|m| m.agent_id == agent) {
+                    member.wait_mode = WaitMode::None;
                 }
             }
             Amendment::Seen { agent, at } => {

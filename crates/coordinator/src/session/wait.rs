@@ -8,7 +8,7 @@ use crate::replies::TurnReply;
 use serde_json::json;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result};
-use stickpin_session::turn::{AgentId, MemberRole, WaitMode};
+use stickpin_session::turn::{AgentId, MemberRole, Now, WaitMode};
 use stickpin_store::Amendment;
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
@@ -50,13 +50,23 @@ pub(super) struct Registered<'s> {
     session: &'s SessionAuthority,
     agent: AgentId,
     registration: Registration,
-    /// Whether the wait returned to a client that may poll again.
-    polls: bool,
+    end: WaitEnd,
+}
+
+/// What the end of a registration says about its agent.
+#[derive(Debug, Clone, Copy)]
+enum WaitEnd {
+    /// Nothing: a command waited to be admitted.
+    OfCommand,
+    /// The wait returned without a turn to a client that may wait again.
+    MayWaitAgain,
+    /// The agent no longer waits: it has the turn, or its wait was cancelled, or its client is gone.
+    Over,
 }
 
 impl Drop for Registered<'_> {
     fn drop(&mut self) {
-        self.session.unregister(&self.agent, self.registration, self.polls);
+        self.session.unregister(&self.agent, self.registration, self.end);
     }
 }
 
@@ -97,7 +107,10 @@ impl SessionAuthority {
             let over = until.is_some_and(|until| Instant::now() >= until);
             let is_decided = !matches!(reply, TurnReply::NotYet(_));
             if over || is_decided || !events.is_empty() || cancel.is_cancelled() {
-                registered.polls = !cancel.is_cancelled();
+                let may_wait = matches!(reply, TurnReply::NotYet(_) | TurnReply::TakeoverAvailable(_));
+                if may_wait && !cancel.is_cancelled() {
+                    registered.end = WaitEnd::MayWaitAgain;
+                }
                 return Ok(WaitReply { reply, events });
             }
             let again = Instant::now() + self.lock().next_look(&who.agent);
@@ -147,23 +160,50 @@ impl SessionAuthority {
             state.log.amend(Amendment::Waits { agent: who.agent.clone(), mode, at: now.wall });
             Ok(registration)
         })?;
-        Ok(Registered { session: self, agent: who.agent.clone(), registration, polls: false })
+        let end = if exclusive { WaitEnd::Over } else { WaitEnd::OfCommand };
+        Ok(Registered { session: self, agent: who.agent.clone(), registration, end })
     }
 
-    fn unregister(&self, agent: &AgentId, registration: Registration, polls: bool) {
+    fn unregister(&self, agent: &AgentId, registration: Registration, end: WaitEnd) {
         let ended = self.change(|state, now| {
             if state.waits.get(agent) == Some(&registration) {
                 state.waits.remove(agent);
-                // An agent whose wait was cancelled or whose connection ended is not expected to
-                // poll again.
-                if let Some(seen) = state.seen.get_mut(agent).filter(|_| polls && !registration.parked) {
-                    seen.polled = Some(now.mono_ms);
+                if let Some(seen) = state.seen.get_mut(agent) {
+                    match end {
+                        WaitEnd::OfCommand => {}
+                        WaitEnd::MayWaitAgain if !registration.parked => seen.polled = Some(now.mono_ms),
+                        // An earlier poll no longer counts either.
+                        WaitEnd::MayWaitAgain | WaitEnd::Over => seen.polled = None,
+                    }
                 }
+                end_waits(state, now);
             }
             Ok(())
         });
         debug_assert!(ended.is_ok(), "a registration ends without a record");
     }
+}
+
+/// Ends the wait mode of members that do not wait: neither now, nor so recently that their clients
+/// may wait again. Returns the time after which the next one no longer counts as waiting.
+pub(crate) fn end_waits(state: &mut State, now: &Now) -> Option<Duration> {
+    let meta = state.log.meta();
+    let (mut over, mut next) = (Vec::new(), None::<u64>);
+    for member in meta.members.iter().filter(|member| member.wait_mode != WaitMode::None) {
+        if state.waits.contains_key(&member.agent_id) {
+            continue;
+        }
+        let polled = state.seen.get(&member.agent_id).and_then(|seen| seen.polled);
+        let until = polled.map(|at| at.saturating_add(meta.policy.mcp_waiter_grace_ms));
+        match until.and_then(|until| until.checked_sub(now.mono_ms)).filter(|left| *left > 0) {
+            Some(left) => next = Some(next.map_or(left, |next| next.min(left))),
+            None => over.push(member.agent_id.clone()),
+        }
+    }
+    for agent in over {
+        state.log.amend(Amendment::WaitEnded { agent });
+    }
+    next.map(Duration::from_millis)
 }
 
 /// Adds the events that an agent has not read yet to the reply to one of its requests.

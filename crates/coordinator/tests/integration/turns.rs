@@ -8,7 +8,7 @@ use stickpin_coordinator::{Closing, Participant, Talk};
 use stickpin_coordinator::{GrantReason, Granted, SessionAuthority, TakeOptions, TurnReply, WaitOptions};
 use stickpin_device::ErrorCode;
 use stickpin_session::log::{Kind, KindName, MessageHint, StartReason};
-use stickpin_session::turn::{Handoff, Label, MemberKind, TurnPhase};
+use stickpin_session::turn::{Handoff, Label, MemberKind, TurnPhase, WaitMode};
 use tokio::time::Instant;
 use tokio_util::sync::CancellationToken;
 
@@ -346,6 +346,90 @@ async fn turn_is_not_reserved_for_a_waiter_that_is_gone() {
         assert_eq!(waits.await.is_err(), ends == "is killed");
         let released = shop.release(&ada, None, handoff(), &Plain).unwrap();
         assert_eq!(released.reserved_for, expected.then_some(bob.agent), "its wait {ends}");
+    }
+}
+
+/// An earlier poll does not make a waiter of an agent whose last wait ended for good.
+#[tokio::test(start_paused = true)]
+async fn turn_is_not_reserved_for_an_agent_that_polled_before() {
+    for ends in ["is cancelled", "is killed", "gets the turn"] {
+        let world = World::new();
+        let ada = agent("ada", 1);
+        let bob = Participant { via: stickpin_session::log::Via::Mcp, ..agent("bob", 2) };
+        let shop = world.open(&ada);
+        granted(wait(&shop, &ada, 0).await);
+        assert!(matches!(wait(&shop, &bob, 0).await, TurnReply::NotYet(_)));
+        let cancel = CancellationToken::new();
+        let waits = {
+            let (shop, bob, cancel) = (Arc::clone(&shop), bob.clone(), cancel.clone());
+            let options = WaitOptions { timeout: Some(Duration::from_secs(25)), ..WaitOptions::default() };
+            tokio::spawn(async move { shop.wait(&bob, options, &cancel).await })
+        };
+        tokio::task::yield_now().await;
+        match ends {
+            "is cancelled" => cancel.cancel(),
+            "is killed" => waits.abort(),
+            _ => drop(shop.release(&ada, None, handoff(), &Plain).unwrap()),
+        }
+        assert_eq!(waits.await.is_err(), ends == "is killed");
+        if ends == "gets the turn" {
+            act(&shop, &bob).await.unwrap();
+            shop.assign(&bob, ada.agent.as_str(), None, handoff(), false, &Plain).unwrap();
+            granted(wait(&shop, &ada, 0).await);
+        }
+        let released = shop.release(&ada, None, handoff(), &Plain).unwrap();
+        assert_eq!(released.reserved_for, None, "its last wait {ends}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
+async fn wait_mode_ends_with_the_wait_or_when_no_poll_follows() {
+    let mut world = World::new();
+    let (ada, bob, eve) = (agent("ada", 1), agent("bob", 2), agent("eve", 3));
+    let shop = world.open(&ada);
+    let mode_in = |shop: &SessionAuthority, who: &Participant| {
+        shop.meta().members.into_iter().find(|m| m.agent_id == who.agent).unwrap().wait_mode
+    };
+    let mode = |who| mode_in(&shop, who);
+    // The agent has the turn.
+    granted(wait(&shop, &ada, 0).await);
+    assert_eq!(mode(&ada), WaitMode::None);
+    // A parked wait returns.
+    let park = WaitOptions { timeout: Some(Duration::ZERO), park: true, ..WaitOptions::default() };
+    shop.wait(&eve, park, &CancellationToken::new()).await.unwrap();
+    assert_eq!(mode(&eve), WaitMode::None);
+    // The client polls, and then no longer does.
+    wait(&shop, &bob, 0).await;
+    tokio::time::sleep(Duration::from_secs(44)).await;
+    assert_eq!(mode(&bob), WaitMode::Active);
+    wait(&shop, &bob, 0).await;
+    tokio::time::sleep(Duration::from_secs(44)).await;
+    assert_eq!(mode(&bob), WaitMode::Active);
+    tokio::time::sleep(Duration::from_secs(2)).await;
+    assert_eq!(mode(&bob), WaitMode::None);
+    // The client is killed, or the host.
+    for host in [false, true] {
+        let waits = {
+            let (shop, bob) = (Arc::clone(&shop), bob.clone());
+            tokio::spawn(async move { wait(&shop, &bob, 3_600_000).await })
+        };
+        tokio::task::yield_now().await;
+        assert_eq!(mode(&bob), WaitMode::Active);
+        if host {
+            // The metadata on disk says that bob is waiting.
+            shop.join(&eve, false, Some("Eve".into())).unwrap();
+            let (stored, _) = world.coordinator.store().meta("shop").unwrap();
+            assert!(stored.members.iter().any(|m| m.wait_mode == WaitMode::Active));
+            world.restart();
+            world.guard();
+            tokio::time::sleep(Duration::from_millis(1)).await;
+            let again = world.coordinator.session("shop").unwrap();
+            tokio::time::sleep(Duration::from_secs(60)).await;
+            assert_eq!(mode_in(&again, &bob), WaitMode::None);
+        }
+        waits.abort();
+        assert!(waits.await.unwrap_err().is_cancelled());
+        assert_eq!(mode(&bob), WaitMode::None);
     }
 }
 

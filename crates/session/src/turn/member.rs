@@ -42,7 +42,8 @@ pub enum MemberRole {
     Observer,
 }
 
-/// How a member last waited for the turn. The end of a wait does not change the mode.
+/// How a member waits for the turn. A client may wait in slices, so a wait that returned without a
+/// turn counts until its client should have waited again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum WaitMode {
@@ -50,7 +51,7 @@ pub enum WaitMode {
     Active,
     /// Waits but is not given the turn.
     Parked,
-    /// Has not waited yet.
+    /// Does not wait.
     #[default]
     None,
 }
@@ -76,7 +77,7 @@ pub struct Member {
     /// When the member last began to wait.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub last_wait_at: Option<Timestamp>,
-    /// How the member last waited.
+    /// How the member waits.
     pub wait_mode: WaitMode,
     /// The last turn that the member held.
     #[serde(skip_serializing_if = "Option::is_none")]
