@@ -97,8 +97,7 @@ fn tools(path: Option<&OsStr>) -> Result<[PathBuf; 3]> {
 
 impl PrivateDisplay {
     /// Starts a private display in `dir` with at least this `size`, for apps with this `home`. If
-    /// the start fails or is cancelled while the programs are starting, ends the programs and
-    /// removes the folders.
+    /// the start fails or is cancelled, ends the programs that were started and removes the folders.
     ///
     /// # Errors
     /// Returns `TOOL_MISSING` when a program is not installed or cannot be run, `BACKEND_LOST` when
@@ -112,43 +111,45 @@ impl PrivateDisplay {
         cancel: &CancellationToken,
     ) -> Result<Self> {
         let tools = tools(path)?;
-        let mut private = Self::prepare(dir, home)?;
-        let raised = cancel.run_until_cancelled(private.raise(&tools, size, until)).await;
+        let mut private = Self::new(dir, home)?;
+        let raised = match private.prepare() {
+            Ok(()) => cancel.run_until_cancelled(private.raise(&tools, size, until)).await,
+            Err(e) => Some(Err(e)),
+        };
         match raised.unwrap_or_else(|| Err(Error::timeout("opening was cancelled before it finished"))) {
             Ok(()) => Ok(private),
-            Err(e) => {
-                private.end().await?;
-                Err(e)
-            }
+            Err(e) => Err(private.end_after(e).await),
         }
     }
 
-    /// Creates the folders, the short link to them, the cookie and the record.
-    fn prepare(dir: &Path, home: Home) -> Result<Self> {
+    /// Creates the short link to `dir`, and describes a display whose folders do not exist yet.
+    fn new(dir: &Path, home: Home) -> Result<Self> {
         let link = short_link(dir)?;
-        let own = dir.join("r");
-        let made = std::fs::DirBuilder::new().mode(0o700).recursive(true).create(&own);
-        made.map_err(|e| io_error("create", &own, &e))?;
-        home.make()?;
         let runtime = link.join("r");
-        let cookie = Cookie::random();
-        cookie.write(&runtime.join("xauthority"))?;
         let mark = Some(format!("{}={}", environment::MARK, runtime.display()));
         let record = ProcessRecord { links: vec![link], mark, ..ProcessRecord::of_children(&[]) };
         let bus = format!("unix:path={}", runtime.join("bus").display());
         let environment = environment::of_apps(&runtime, &bus);
-        let private = Self {
+        Ok(Self {
             display: String::new(),
-            cookie,
+            cookie: Cookie::random(),
             bus,
             environment,
             children: Mutex::default(),
             dir: dir.to_owned(),
             home,
             record,
-        };
-        private.write_record()?;
-        Ok(private)
+        })
+    }
+
+    /// Creates the folders, and writes the cookie and the record.
+    fn prepare(&self) -> Result<()> {
+        let own = self.dir.join("r");
+        let made = std::fs::DirBuilder::new().mode(0o700).recursive(true).create(&own);
+        made.map_err(|e| io_error("create", &own, &e))?;
+        self.home.make()?;
+        self.cookie.write(&self.runtime().join("xauthority"))?;
+        self.write_record()
     }
 
     /// Returns the address of the display, which no person uses.
@@ -291,6 +292,15 @@ impl PrivateDisplay {
             }
         }
         Poll::Pending
+    }
+
+    /// Ends the display because of `error`, and returns that error. A failure to remove something
+    /// is logged, because it must not replace the reason.
+    pub async fn end_after(&mut self, error: Error) -> Error {
+        if let Err(left) = self.end().await {
+            tracing::warn!(error = %left, "an abandoned private display leaves files behind");
+        }
+        error
     }
 
     /// Ends all programs and removes the folders.

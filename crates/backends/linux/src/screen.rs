@@ -45,10 +45,7 @@ impl Screen {
                 let (address, private) = (Some(address), Some(private));
                 Ok(Self { x11, address, own: true, private, ..Self::default() })
             }
-            Err(e) => {
-                private.end().await?;
-                Err(e)
-            }
+            Err(e) => Err(private.end_after(e).await),
         }
     }
 

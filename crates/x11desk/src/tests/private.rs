@@ -3,9 +3,10 @@
 use super::probes::processes;
 use super::{address, connect, desktop, soon, start};
 use crate::X11;
+use crate::private::{Home, PrivateDisplay};
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
-use stickpin_device::ErrorCode;
+use stickpin_device::{CancellationToken, Error, ErrorCode};
 use stickpin_process::{Process, sweep};
 
 #[tokio::test]
@@ -113,4 +114,38 @@ async fn missing_programs_are_named_with_their_packages() {
     assert!(error.message.contains("Xvfb, dbus-daemon, openbox"), "{error}");
     assert_eq!(error.hint, "run `apt install xvfb dbus openbox at-spi2-core`");
     assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none());
+}
+
+/// Starts a display whose programs cannot run, and returns the error. Checks that no link to `dir`
+/// is left.
+async fn failed_start(dir: &std::path::Path, home: Home) -> Error {
+    let tools = tempfile::tempdir().unwrap();
+    for name in ["Xvfb", "dbus-daemon", "openbox"] {
+        let path = tools.path().join(name);
+        std::fs::write(&path, "").unwrap();
+        std::fs::set_permissions(&path, std::fs::Permissions::from_mode(0o700)).unwrap();
+    }
+    let (path, cancel) = (Some(tools.path().as_os_str()), CancellationToken::new());
+    let error = PrivateDisplay::start(dir, home, None, path, soon(), &cancel).await.unwrap_err();
+    let links =
+        std::fs::read_dir(std::env::temp_dir()).unwrap().filter_map(|e| e.unwrap().path().read_link().ok());
+    assert_eq!(links.filter(|target| target == dir).count(), 0, "{error}");
+    error
+}
+
+#[tokio::test]
+async fn home_that_cannot_be_made_leaves_nothing() {
+    let (dir, other) = (tempfile::tempdir().unwrap(), tempfile::NamedTempFile::new().unwrap());
+    let error = failed_start(dir.path(), Home::profile(other.path().join("home"))).await;
+    assert_eq!(error.code, ErrorCode::Io);
+    assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none());
+}
+
+/// The folder itself cannot be removed either, and the error is still the first one.
+#[tokio::test]
+async fn folder_that_cannot_be_made_leaves_no_link() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    let error = failed_start(file.path(), Home::temporary(file.path())).await;
+    assert_eq!(error.code, ErrorCode::Io);
+    assert!(error.message.starts_with("could not make"), "{error}");
 }
