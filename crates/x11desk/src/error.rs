@@ -3,6 +3,8 @@
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode};
 use x11rb::errors::ReplyOrIdError;
+use x11rb::protocol::ErrorKind;
+use x11rb::x11_utils::X11Error as ServerError;
 
 /// The reason why the display did not carry out a request.
 #[derive(Debug, thiserror::Error)]
@@ -10,11 +12,14 @@ pub enum X11Error {
     /// The connection broke.
     #[error("{0}")]
     Lost(String),
-    /// The server refused a request, usually because a window has gone, or the keyboard or the
-    /// screen does not support the request.
+    /// A window is no longer there, or no longer shown.
+    #[error("{0}")]
+    WindowGone(String),
+    /// The server refused a request for another reason.
     #[error("{0}")]
     Refused(String),
-    /// The owner of the clipboard, or a limit of this crate, prevented a request.
+    /// The owner of the clipboard, the keyboard, the screen, or a limit of this crate prevented a
+    /// request.
     #[error("{0}")]
     Unsupported(String),
 }
@@ -29,20 +34,32 @@ impl<E: Into<ReplyOrIdError>> From<E> for X11Error {
             ReplyOrIdError::IdsExhausted => Self::Lost("no more resource ids are available".to_owned()),
             ReplyOrIdError::X11Error(e) => {
                 let request = e.request_name.unwrap_or("a request");
-                Self::Refused(format!("the server refused {request} ({:?})", e.error_kind))
+                let message = format!("the server refused {request} ({:?})", e.error_kind);
+                if is_about_window(&e) { Self::WindowGone(message) } else { Self::Refused(message) }
             }
         }
     }
 }
 
+/// Returns whether the server refused a request because its window is gone or not shown.
+fn is_about_window(e: &ServerError) -> bool {
+    match e.error_kind {
+        ErrorKind::Window | ErrorKind::Drawable => true,
+        // The only mismatch of this request is a window that is not viewable.
+        ErrorKind::Match => e.request_name == Some("XISetFocus"),
+        _ => false,
+    }
+}
+
 impl From<X11Error> for Error {
     fn from(fault: X11Error) -> Self {
-        let code = match fault {
-            X11Error::Lost(_) => ErrorCode::BackendLost,
-            X11Error::Refused(_) => ErrorCode::ElementNotFound,
+        let (code, hint) = match fault {
+            X11Error::Lost(_) => (ErrorCode::BackendLost, "run `stickpin doctor`"),
+            X11Error::WindowGone(_) => (ErrorCode::ElementNotFound, "run `stickpin snapshot -i`"),
+            X11Error::Refused(_) => (ErrorCode::Io, "run `stickpin doctor`"),
             X11Error::Unsupported(_) => return Self::unsupported(fault.to_string()),
         };
-        Self::new(code, format!("the X display: {fault}")).hint("run `stickpin doctor`")
+        Self::new(code, format!("the X display: {fault}")).hint(hint)
     }
 }
 

@@ -107,7 +107,9 @@ pub fn send_chord_to_window(
         }
         match give_keyboard(d, window) {
             // The window may have gone just now.
-            Err(X11Error::Refused(_)) if !windows::is_viewable(d, window)? => return Ok(KeyDelivery::Gone),
+            Err(X11Error::WindowGone(_)) if !windows::is_viewable(d, window)? => {
+                return Ok(KeyDelivery::Gone);
+            }
             focused => focused?,
         }
         d.conn.grab_server()?;

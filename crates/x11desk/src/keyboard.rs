@@ -29,7 +29,7 @@ fn keysyms(modifiers: Modifiers) -> impl Iterator<Item = u32> {
 fn modifier(keymap: &Keymap, sym: u32) -> X11Result<u8> {
     let key = keymap.find(sym, 0, false).map(|stroke| stroke.code);
     key.ok_or_else(|| {
-        X11Error::Refused(format!("the keyboard has no key for the modifier with keysym {sym:#x}"))
+        X11Error::Unsupported(format!("the keyboard has no key for the modifier with keysym {sym:#x}"))
     })
 }
 
@@ -124,7 +124,7 @@ pub fn type_text(d: &mut Display, text: &[char]) -> X11Result<usize> {
         strokes = plan(d, &keymap, &syms)?;
         if strokes.is_empty() {
             let first = stickpin_tree::quote(&text[0].to_string());
-            return Err(X11Error::Refused(format!(
+            return Err(X11Error::Unsupported(format!(
                 "no key produces {first}, and the keyboard has no spare key"
             )));
         }

@@ -65,7 +65,7 @@ fn byte_of(mask: u32, order: ImageOrder) -> Option<usize> {
 /// Returns `None` when the part is outside the screen.
 ///
 /// # Errors
-/// Returns `Refused` when the screen does not have 32 bits per pixel and 8 bits per color, and
+/// Returns `Unsupported` when the screen does not have 32 bits per pixel and 8 bits per color, and
 /// `Lost` when the connection is lost.
 pub fn take_screenshot(d: &mut Display, area: Rect) -> X11Result<Option<ScreenPixels>> {
     let Some((x, y, width, height)) = pixels(area, d.size) else { return Ok(None) };
@@ -88,7 +88,7 @@ fn layout(d: &Display) -> X11Result<[usize; 3]> {
         (usize::from(format.bits_per_pixel) == 8 * PIXEL).then_some(places)
     });
     found.ok_or_else(|| {
-        X11Error::Refused("screenshots need a screen with 32 bits per pixel and 8 bits per color".into())
+        X11Error::Unsupported("screenshots need a screen with 32 bits per pixel and 8 bits per color".into())
     })
 }
 

@@ -1,9 +1,11 @@
 //! Which window receives the keys, according to the server.
 
 use super::window::TestWindow;
-use super::{connect, desktop};
-use crate::{focus, windows};
+use super::{address, connect, desktop, soon};
+use crate::{X11, focus, windows};
 use std::time::Duration;
+use stickpin_device::ErrorCode;
+use x11rb::protocol::xproto::ConnectionExt as _;
 
 #[tokio::test]
 async fn it_is_told_which_window_has_the_keys() {
@@ -37,5 +39,22 @@ async fn it_is_told_which_window_has_the_keys() {
     }
     drop(x11);
     drop(shown);
+    private.end().await.unwrap();
+}
+
+#[tokio::test]
+async fn refusal_that_concerns_no_window_is_no_missing_element() {
+    let dir = tempfile::tempdir().unwrap();
+    let Some(mut private) = desktop(dir.path()).await else { return };
+    let x11 = X11::connect(address(&private, true), soon()).await.unwrap();
+    // 0 and 1 have a meaning of their own as a focus.
+    let no_window = x11.run(|d| focus::give_keyboard(d, 2)).await.unwrap_err();
+    assert_eq!(no_window.code, ErrorCode::ElementNotFound, "{no_window}");
+    // Our own window is never shown.
+    let hidden = x11.run(|d| focus::give_keyboard(d, d.own)).await.unwrap_err();
+    assert_eq!(hidden.code, ErrorCode::ElementNotFound, "{hidden}");
+    let no_atom = x11.run(|d| Ok(d.conn.get_atom_name(0)?.reply()?.name)).await.unwrap_err();
+    assert_eq!(no_atom.code, ErrorCode::Io, "{no_atom}");
+    drop(x11);
     private.end().await.unwrap();
 }

@@ -93,7 +93,7 @@ pub(crate) async fn focus_to_fill(device: &mut LinuxDevice, target: Handle) -> R
         return Ok(false);
     }
     let Err(e) = focus_element(device, target).await else { return Ok(true) };
-    if matches!(e.code, ErrorCode::ElementNotFound | ErrorCode::BackendLost) {
+    if matches!(e.code, ErrorCode::ElementNotFound | ErrorCode::BackendLost | ErrorCode::Io) {
         return Err(e);
     }
     // The field is filled anyway; later keys without a target are refused.
