@@ -25,6 +25,25 @@ async fn first_of<T>(waits: Vec<impl Future<Output = T> + Unpin>) -> T {
     if waits.is_empty() { std::future::pending().await } else { select_all(waits).await.0 }
 }
 
+impl<G: Environment> CompositeDevice<G> {
+    /// Adds the members that exist, without notices, and waits until they are quiet. The result of
+    /// the wait becomes the [`DeviceInfo::arrival`].
+    ///
+    /// # Errors
+    /// Returns the errors of [`Environment::refresh`] and [`Device::settle`].
+    pub async fn discover_members(
+        &mut self,
+        arrival: SettleRequest,
+        cancel: &CancellationToken,
+    ) -> Result<()> {
+        self.ground.refresh(&mut self.parts).await?;
+        self.ground.info_mut().arrival = self.settle(arrival, cancel).await?;
+        self.parts.notices.clear();
+        self.parts.device_notices.clear();
+        Ok(())
+    }
+}
+
 #[async_trait]
 impl<G: Environment> Device for CompositeDevice<G> {
     fn info(&self) -> &DeviceInfo {

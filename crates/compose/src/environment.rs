@@ -38,6 +38,9 @@ pub trait Environment: Send + fmt::Debug {
     /// Returns the description of the composite device.
     fn info(&self) -> &DeviceInfo;
 
+    /// Returns the description of the composite device, to complete it.
+    fn info_mut(&mut self) -> &mut DeviceInfo;
+
     /// Returns the capabilities of the composite device.
     fn capabilities(&self) -> &'static [Capability];
 
@@ -149,16 +152,5 @@ impl<G: Environment> CompositeDevice<G> {
     /// is called. `folders` are the folders that members are started with.
     pub fn new(ground: G, folders: Option<AppFolders>) -> Self {
         Self { ground, parts: Members::new(folders) }
-    }
-
-    /// Adds the members that exist, without notices.
-    ///
-    /// # Errors
-    /// Returns the errors of [`Environment::refresh`].
-    pub async fn discover_members(&mut self) -> Result<()> {
-        self.ground.refresh(&mut self.parts).await?;
-        self.parts.notices.clear();
-        self.parts.device_notices.clear();
-        Ok(())
     }
 }

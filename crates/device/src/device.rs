@@ -38,7 +38,7 @@ pub struct DeviceInfo {
     /// takes too long then ends in `TIMEOUT` without ending the session.
     pub drop_safe: bool,
     /// Whether the app was quiet after it was opened, and if not, what was still active. Reported
-    /// as quiet if opening waits for nothing, as for a whole desktop.
+    /// as quiet if opening waits for nothing.
     pub arrival: SettleResult,
 }
 

@@ -16,6 +16,8 @@ use stickpin_tree::{Document, Handle, IdentityGrade, NodeSpec, Rect, Role, Surfa
 /// A fake's own handle for its button.
 const BUTTON: Handle = Handle { scope: 1, id: 3 };
 
+const NO_WAIT: SettleRequest = SettleRequest::new(Duration::ZERO, Duration::ZERO);
+
 /// The inputs that both fakes received, as `NAME: what`.
 type Log = Arc<Mutex<Vec<String>>>;
 
@@ -257,6 +259,10 @@ impl Environment for Table {
         &self.info
     }
 
+    fn info_mut(&mut self) -> &mut DeviceInfo {
+        &mut self.info
+    }
+
     fn capabilities(&self) -> &'static [Capability] {
         &[]
     }
@@ -358,7 +364,8 @@ async fn two() -> (CompositeDevice<Table>, Log) {
     let log = Log::default();
     let coming = vec![Fake::new("a", 0.0, &log), Fake::new("b", 200.0, &log)];
     let mut whole = CompositeDevice::new(Table { info: info(), coming, lost: false, ended: false }, None);
-    whole.discover_members().await.unwrap();
+    whole.discover_members(NO_WAIT, &CancellationToken::new()).await.unwrap();
+    said(&log);
     (whole, log)
 }
 
@@ -463,17 +470,25 @@ async fn keys_follow_the_last_act_and_without_one_the_active_window() {
 }
 
 #[tokio::test]
+async fn opening_reports_members_that_are_not_quiet() {
+    let (whole, _) = two().await;
+    let arrival = &whole.info().arrival;
+    let clock = |of: &str| PendingActivity::Other(format!("{of}: a clock"));
+    assert_eq!(*arrival, SettleResult::new(false, vec![clock("form"), clock("form 2")]));
+}
+
+#[tokio::test]
 async fn only_what_was_acted_on_is_waited_for_and_listened_to() {
     let (mut whole, log) = two().await;
     tree(&mut whole).await;
-    let (request, cancel) = (SettleRequest::new(Duration::ZERO, Duration::ZERO), CancellationToken::new());
-    let settled = whole.settle(request, &cancel).await.unwrap();
+    let cancel = CancellationToken::new();
+    let settled = whole.settle(NO_WAIT, &cancel).await.unwrap();
     let clock = |of: &str| PendingActivity::Other(format!("{of}: a clock"));
     assert_eq!(settled.pending, [clock("form"), clock("form 2")]);
     assert_eq!(whole.notices().await.unwrap(), [Notice::Changed, Notice::Changed]);
     said(&log);
     act(&mut whole, &Action::press((210.0, 10.0), None)).await.unwrap();
-    assert_eq!(whole.settle(request, &cancel).await.unwrap().pending, [clock("form 2")]);
+    assert_eq!(whole.settle(NO_WAIT, &cancel).await.unwrap().pending, [clock("form 2")]);
     assert_eq!(whole.notices().await.unwrap(), [Notice::Changed]);
     assert_eq!(said(&log), ["b: commit with no ticket", "b: press", "b: settle"]);
     whole.parts.act_begins();

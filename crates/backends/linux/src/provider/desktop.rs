@@ -24,7 +24,7 @@ use std::time::Duration;
 use stickpin_compose::{CompositeDevice, Environment, WindowAtPoint};
 use stickpin_device::{
     Action, CancellationToken, Capability, Clipboard, Device, DeviceInfo, Error, ErrorCode, InputOutcome,
-    Notice, Result, ScreenshotImage, ScreenshotRequest, unsupported,
+    Notice, Result, ScreenshotImage, ScreenshotRequest, SettleRequest, unsupported,
 };
 use stickpin_tree::{IdentityGrade, Rect};
 use stickpin_x11desk::{Window, windows};
@@ -85,7 +85,10 @@ pub(crate) async fn open(provider: &LinuxProvider, request: &Request) -> Result<
     let mut desk = CompositeDevice::new(desk, folders);
     let met = match request.options.viewport {
         Some(_) if !own => Err(unsupported("linux desktop", "change the size of its screen")),
-        _ => desk.discover_members().await,
+        _ => {
+            let arrival = SettleRequest::new(QUIET, request.ready_timeout);
+            desk.discover_members(arrival, &request.cancel).await
+        }
     };
     if let Err(e) = met {
         log_cleanup_error(desk.close().await);
@@ -141,6 +144,10 @@ impl Environment for DesktopEnvironment {
 
     fn info(&self) -> &DeviceInfo {
         &self.info
+    }
+
+    fn info_mut(&mut self) -> &mut DeviceInfo {
+        &mut self.info
     }
 
     fn capabilities(&self) -> &'static [Capability] {
