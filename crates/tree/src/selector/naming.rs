@@ -96,8 +96,8 @@ fn text_candidates(element: NodeRef<'_>, records: &Records<'_>) -> Vec<Vec<Term>
 
     let mut candidates = Vec::new();
     for terms in &own_terms {
-        let needs_context = !matches!(terms[..], [_]);
-        candidates.extend(needs_context.then(|| terms.clone()));
+        let is_role_alone = matches!(terms[..], [_]);
+        candidates.extend((!is_role_alone).then(|| terms.clone()));
         let with_context = |context: &Term| terms.iter().chain([context]).cloned().collect::<Vec<_>>();
         candidates.extend(contexts.iter().map(with_context));
         if let [row @ Term::Has { .. }, outer @ ..] = &contexts[..] {
