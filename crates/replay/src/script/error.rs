@@ -40,14 +40,14 @@ impl LineError {
         Self { at, message: message.into(), hint }
     }
 
-    /// Returns the error unless a condition holds.
-    pub(super) fn unless(
+    /// Returns the error unless a condition holds; the message is built only for the error.
+    pub(super) fn unless<M: Into<String>>(
         holds: bool,
         at: usize,
-        message: impl Into<String>,
+        message: impl FnOnce() -> M,
         hint: &'static str,
     ) -> Result<(), Self> {
-        if holds { Ok(()) } else { Err(Self::new(at, message, hint)) }
+        if holds { Ok(()) } else { Err(Self::new(at, message(), hint)) }
     }
 
     /// Adds the line number, and converts the position to a column.

@@ -11,7 +11,7 @@ use stickpin_tree::quote;
 /// # Errors
 /// Returns the first error, with its line and column.
 pub fn parse(text: &str) -> Result<Script, ScriptError> {
-    let too_long = format!("the script has more than {MAX_BYTES} bytes");
+    let too_long = || format!("the script has more than {MAX_BYTES} bytes");
     LineError::unless(
         text.len() <= MAX_BYTES,
         0,
@@ -79,10 +79,10 @@ impl Parser {
         LineError::unless(
             !self.seen_context,
             start,
-            "there is a second `context` line",
+            || "there is a second `context` line",
             "merge the two lines",
         )?;
-        LineError::unless(!self.seen_command, start, "`context` must come before the first command", UP)?;
+        LineError::unless(!self.seen_command, start, || "`context` must come before the first command", UP)?;
         self.seen_context = true;
         let mut at = skip(line, start + "context".len());
         while at < line.len() {
@@ -90,10 +90,11 @@ impl Parser {
             let Some(value) = value.as_text() else {
                 return Err(LineError::new(at, "a `context` value cannot contain a variable", FORM));
             };
-            let twice = format!("`{key}` is given twice in `context`");
+            let twice = || format!("`{key}` is given twice in `context`");
             LineError::unless(self.script.context(&key).is_none(), at, twice, "keep one of the two")?;
             let is_valid = !matches!(key.as_str(), "timeout" | "retries") || value.parse::<u32>().is_ok();
-            let invalid = format!("`{key}` is {}, not a whole number from 0 to {}", quote(value), u32::MAX);
+            let invalid =
+                || format!("`{key}` is {}, not a whole number from 0 to {}", quote(value), u32::MAX);
             LineError::unless(is_valid, at, invalid, FORM)?;
             self.script.context.push((key, value.to_owned()));
             at = skip(line, end);
@@ -105,11 +106,11 @@ impl Parser {
     fn env(&mut self, line: &str, at: usize) -> Result<(), LineError> {
         const FORM: &str = "for example: `env USER=ada`";
         let at = skip(line, at);
-        LineError::unless(!self.seen_command, at, "`env` must come before the first command", UP)?;
+        LineError::unless(!self.seen_command, at, || "`env` must come before the first command", UP)?;
         let (key, value, end) = parse_pair(line, at, FORM)?;
         variable(&key, at)?;
         let is_new = self.script.env.iter().all(|(k, _)| *k != key);
-        LineError::unless(is_new, at, format!("`{key}` is set twice"), "keep one of the two")?;
+        LineError::unless(is_new, at, || format!("`{key}` is set twice"), "keep one of the two")?;
         expect_end(line, end)?;
         self.script.env.push((key, value));
         Ok(())
@@ -135,7 +136,7 @@ impl Parser {
         let words = words(line, start)?;
         let text = |i: usize| words.get(i).and_then(Template::as_text);
         let is_opened = text(words.len() - 1) == Some("{") && words.len() >= 2;
-        let unopened = format!("`{first}` needs `{{` at the end of its line");
+        let unopened = || format!("`{first}` needs `{{` at the end of its line");
         LineError::unless(is_opened, line.trim_end().len(), unopened, BLOCKS)?;
         let inner = words.len() - 1;
         let block = match first {
@@ -166,7 +167,7 @@ impl Parser {
                 }
             }
         };
-        let too_deep = format!("blocks are nested more than {MAX_DEPTH} deep");
+        let too_deep = || format!("blocks are nested more than {MAX_DEPTH} deep");
         LineError::unless(self.open.len() != MAX_DEPTH, start, too_deep, "")?;
         self.seen_command = true;
         self.open.push((number, block, Vec::new()));
@@ -211,7 +212,7 @@ fn words(line: &str, at: usize) -> Result<Vec<Template>, LineError> {
 fn include(line: &str, start: usize) -> Result<NodeKind, LineError> {
     const FORM: &str = "for example: `include steps/login.ad USER=ada`";
     let mut at = skip(line, start + "include".len());
-    LineError::unless(at != line.len(), start, "`include` needs a file", FORM)?;
+    LineError::unless(at != line.len(), start, || "`include` needs a file", FORM)?;
     let (file, end) = word::read(line, at)?;
     let mut env: Vec<(String, Template)> = Vec::new();
     at = skip(line, end);
@@ -219,7 +220,7 @@ fn include(line: &str, start: usize) -> Result<NodeKind, LineError> {
         let (key, value, end) = parse_pair(line, at, FORM)?;
         variable(&key, at)?;
         let is_new = env.iter().all(|(k, _)| *k != key);
-        LineError::unless(is_new, at, format!("`{key}` is given twice"), "keep one of the two")?;
+        LineError::unless(is_new, at, || format!("`{key}` is given twice"), "keep one of the two")?;
         env.push((key, value));
         at = skip(line, end);
     }
@@ -228,9 +229,9 @@ fn include(line: &str, start: usize) -> Result<NodeKind, LineError> {
 
 /// Checks that a script may set a variable of this name.
 fn variable(key: &str, at: usize) -> Result<(), LineError> {
-    let unnamed = format!("{} is not a variable name", quote(key));
+    let unnamed = || format!("{} is not a variable name", quote(key));
     LineError::unless(is_name(key), at, unnamed, word::NAME_HINT)?;
-    let reserved = format!("`{key}` is a reserved name");
+    let reserved = || format!("`{key}` is a reserved name");
     LineError::unless(!key.starts_with("AD_"), at, reserved, word::RESERVED_HINT)
 }
 
@@ -255,5 +256,5 @@ fn skip(line: &str, at: usize) -> usize {
 
 fn expect_end(line: &str, at: usize) -> Result<(), LineError> {
     let at = skip(line, at);
-    LineError::unless(at >= line.len(), at, "unexpected text at the end of the line", "")
+    LineError::unless(at >= line.len(), at, || "unexpected text at the end of the line", "")
 }
