@@ -176,7 +176,7 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
     }
     if let Some(why) = field.why {
         let message = format!("the element cannot be filled: {why}");
-        return Err(match why.contains("disabled") {
+        return Err(match why.is_disabled() {
             true => Error::new(ErrorCode::ElementDisabled, message),
             false => Error::new(ErrorCode::Unsupported, message).hint(
                 "`fill` needs a text field that can be edited; use `press`, `check` or `select` for other controls",
@@ -263,7 +263,7 @@ pub(crate) async fn select(page: &mut Page, target: Handle, options: &[String]) 
         names.join(", ") + more
     };
     if let Some(why) = selected.why {
-        let code = if why.contains("disabled") { ErrorCode::ElementDisabled } else { ErrorCode::InvalidArgs };
+        let code = if why.is_disabled() { ErrorCode::ElementDisabled } else { ErrorCode::InvalidArgs };
         return Err(Error::new(code, format!("the list was not changed: {why}")));
     }
     if let Some(label) = &selected.several {

@@ -2,8 +2,10 @@
 //! functions).
 
 use serde::Deserialize;
+use std::fmt;
 use stickpin_device::Delivery;
 use stickpin_devtools::well_formed;
+use stickpin_tree::quote;
 
 /// The global object that the script defines in its world.
 pub(crate) const GLOBAL: &str = "__stickpin";
@@ -121,6 +123,41 @@ impl PressVerdict {
     }
 }
 
+/// Why a field or a list cannot be changed.
+#[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "camelCase")]
+pub(crate) enum Obstacle {
+    /// The element is not a field.
+    NotField,
+    /// The field or list is disabled.
+    Disabled,
+    /// The field is read-only.
+    ReadOnly,
+    /// The requested option of the list is disabled.
+    OptionDisabled(String),
+    /// The list accepts exactly one option.
+    OneOption,
+}
+
+impl Obstacle {
+    /// Returns whether something is disabled.
+    pub(crate) const fn is_disabled(&self) -> bool {
+        matches!(self, Self::Disabled | Self::OptionDisabled(_))
+    }
+}
+
+impl fmt::Display for Obstacle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::NotField => f.write_str("it is not a field"),
+            Self::Disabled => f.write_str("it is disabled"),
+            Self::ReadOnly => f.write_str("it is read-only"),
+            Self::OptionDisabled(option) => write!(f, "its option {} is disabled", quote(option)),
+            Self::OneOption => f.write_str("it accepts exactly one option"),
+        }
+    }
+}
+
 /// The answer to `focusField(id, guard)`, which also selects everything in the field, and to
 /// `focus(id, guard)`, which puts the caret at the end of the field.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
@@ -140,7 +177,7 @@ pub(crate) struct FocusAnswer {
     /// Whether the field is an editing host, whose content a script may manage.
     pub(crate) editor: bool,
     /// Why the field cannot be filled.
-    pub(crate) why: Option<String>,
+    pub(crate) why: Option<Obstacle>,
     /// A description of the values that the field accepts; empty if it accepts any text.
     pub(crate) accepts: String,
 }
@@ -188,7 +225,7 @@ pub(crate) struct SelectAnswer {
     /// Whether guarded content changed, in which case the list was left unchanged.
     pub(crate) changed: bool,
     /// Why nothing was changed.
-    pub(crate) why: Option<String>,
+    pub(crate) why: Option<Obstacle>,
     /// The labels of the selected options, separated by commas.
     pub(crate) value: Option<String>,
     /// Requested options that the list lacks. If there are any, nothing was changed.
@@ -258,6 +295,21 @@ mod tests {
         assert_eq!(Signal::read(press), Some(Signal::Press(verdict)));
         for bad in ["", "{}", "[]", r#"{"changed":0}"#, r#"{"press":1}"#] {
             assert_eq!(Signal::read(bad), None, "{bad}");
+        }
+    }
+
+    #[test]
+    fn only_a_disabled_element_or_option_counts_as_disabled() {
+        let read = |text: &str| serde_json::from_str::<Obstacle>(text).expect("an obstacle");
+        for (text, disabled, says) in [
+            (r#""disabled""#, true, "it is disabled"),
+            (r#"{"optionDisabled":"Rome"}"#, true, r#"its option "Rome" is disabled"#),
+            (r#""readOnly""#, false, "it is read-only"),
+            (r#""notField""#, false, "it is not a field"),
+            (r#""oneOption""#, false, "it accepts exactly one option"),
+        ] {
+            let why = read(text);
+            assert_eq!((why.is_disabled(), &*why.to_string()), (disabled, says));
         }
     }
 }

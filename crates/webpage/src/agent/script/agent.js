@@ -39,13 +39,13 @@
 //   answered()                  -> Promise: the page has done what it deferred at a press
 //   pressed(id, [id, id])       -> Promise of the result of `locate` after that; ends the tracking
 //   pointerAt(forget)           -> [x, y] where the pointer was last seen, or null; `forget`: forgets it afterwards
-//   focusField(id, guard)       -> {changed?, focused, fill: 'text' | 'set' | 'code' | 'none', id, value, editor, accepts, why}; selects all
+//   focusField(id, guard)       -> {changed?, focused, fill: 'text' | 'set' | 'code' | 'none', id, value, editor, accepts, why?: 'notField' | 'disabled' | 'readOnly'}; selects all
 //   focus(id, guard)            -> {changed?, focused, fill, id}; caret at the end
 //   setValue(id, text, key)     -> {value} | {refused: true, value, accepts} | {changed}; for fill 'set'
 //   pasteText(id, text, key)    -> {pasted, changed?}; readCode(id) -> {text: null if unknown, focused}; for fill 'code'
 //   readValue(id)               -> [text, endText]
 //   endText()                   -> {landed: 'elsewhere' | 'changed', what, stopped} | null: nothing of the text was stopped
-//   select(id, [text], guard)   -> {handled, changed?, value?, refused?, missing?, several?, options?, why?}
+//   select(id, [text], guard)   -> {handled, changed?, value?, refused?, missing?, several?, options?, why?: 'disabled' | {optionDisabled} | 'oneOption'}
 //   scroller(id | 0, dx, dy)    -> {point: [x,y] | null, left, top}: what would scroll, and where the wheel reaches it
 //   scrollBy(id | 0, dx, dy)    -> {moved, left, top}
 //   scrolled()                  -> [x, y]: the scroll offset of the page

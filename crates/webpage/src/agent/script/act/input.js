@@ -5,7 +5,7 @@ import {
   $attributeNames, $body, $checkVisibility, $clientHeight, $clientWidth, $documentElement, $getSelection,
   $innerText, $isConnected, $matches, $nodeType, $outerHTML, $scrollHeight, $scrollLeft, $scrollTop, $scrollWidth,
   $scrolling, $textContent, DOC, ELEMENT, P, VISIBLE, attr, deepActive, flatParent, giveFocus, has, hasEditContext,
-  idOf, nodeOf, shadowOf, squeeze, styleOf, tagOf, wellFormed,
+  idOf, nodeOf, shadowOf, squeeze, styleOf, tagOf,
 } from '../dom.js';
 import { selectedText } from '../read/names.js';
 import { isEditHost } from '../read/states.js';
@@ -65,10 +65,10 @@ export function focusField(id, asked) {
   const e = nodeOf(id);
   if (!e || !$isConnected.call(e)) return null;
   const field = fieldIn(e);
-  if (!field) return { focused: false, fill: 'none', why: 'it is not a field' };
+  if (!field) return { focused: false, fill: 'none', why: 'notField' };
   const tag = tagOf(field);
-  if ($matches.call(field, ':disabled') || attr(field, 'aria-disabled') === 'true') return { focused: false, fill: 'none', why: 'it is disabled' };
-  if ((tag === 'input' || tag === 'textarea') && field.readOnly) return { focused: false, fill: 'none', why: 'it is read-only' };
+  if ($matches.call(field, ':disabled') || attr(field, 'aria-disabled') === 'true') return { focused: false, fill: 'none', why: 'disabled' };
+  if ((tag === 'input' || tag === 'textarea') && field.readOnly) return { focused: false, fill: 'none', why: 'readOnly' };
   const guard = takeGuard(id, asked);
   if (guard && contentChanged(guard)) return { changed: true };
   const kind = fieldKind(field);
@@ -198,7 +198,7 @@ export function select(id, wanted, asked) {
   const guard = takeGuard(id, asked);
   const changed = () => guard !== null && contentChanged(guard);
   if (changed()) return { handled: true, changed: true };
-  if ($matches.call(e, ':disabled')) return { handled: true, why: 'it is disabled' };
+  if ($matches.call(e, ':disabled')) return { handled: true, why: 'disabled' };
   const options = Array.from(e.options);
   const chosen = [];
   const missing = [];
@@ -212,11 +212,11 @@ export function select(id, wanted, asked) {
     const one = usable.length > 1 ? only(usable.filter(o => o.value === text)) : usable[0];
     if (one) chosen.push(one);
     else if (usable.length) return { handled: true, several: text, options: usable.slice(0, 50).map(o => o.value) };
-    else if (found.length) return { handled: true, why: `its option ${JSON.stringify(wellFormed(text.slice(0, 120)))} is disabled` };
+    else if (found.length) return { handled: true, why: { optionDisabled: text } };
     else missing.push(text);
   }
   if (missing.length) return { handled: true, missing, options: options.slice(0, 50).map(o => squeeze(o.label)) };
-  if (!e.multiple && chosen.length !== 1) return { handled: true, why: 'it accepts exactly one option' };
+  if (!e.multiple && chosen.length !== 1) return { handled: true, why: 'oneOption' };
   giveFocus(e);
   // The page was notified of the focus.
   if (changed()) return { handled: true, changed: true };
