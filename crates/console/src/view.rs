@@ -14,6 +14,7 @@ use crate::model::app::{App, Focus, Phase, WIDE};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::{Position, Rect};
 use ratatui_core::terminal::Frame;
+use stickpin_tree::format_count;
 use text::{cut, put, width};
 
 /// Draws the whole screen.
@@ -106,8 +107,7 @@ fn status(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) {
         words.push(me.agent_id.clone());
     }
     if app.turn.open_notes > 0 {
-        let notes = app.turn.open_notes;
-        words.push(format!("{notes} open note{}", if notes == 1 { "" } else { "s" }));
+        words.push(format_count(app.turn.open_notes, "open note"));
     }
     words.push(match app.focus {
         Focus::Prompt => "Shift-Tab tree".to_owned(),

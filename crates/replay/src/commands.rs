@@ -63,11 +63,6 @@ pub(crate) fn built_in_variables(file: &Path, session: &str) -> BTreeMap<String,
         .into()
 }
 
-/// Formats a count: `3 steps`, `1 step`.
-pub(crate) fn format_count(n: usize, what: &str) -> String {
-    if n == 1 { format!("1 {what}") } else { format!("{n} {what}s") }
-}
-
 /// Formats a duration for people.
 pub(crate) fn format_seconds(millis: f64) -> String {
     if millis < 100.0 { format!("{millis:.0} ms") } else { format!("{:.1} s", millis / 1000.0) }

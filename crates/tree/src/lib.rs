@@ -50,8 +50,8 @@ pub use identity::{
 pub use markdown::{Excerpt, Heading, Markdown, SectionError};
 pub use model::{
     Attr, Document, Handle, IdentityGrade, MAX_CHARS, MAX_URL, NodeId, NodeRef, NodeSpec, Rect, Role, States,
-    StrId, SurfaceId, Tree, TreeBuilder, TreeError, bare_url, escape, is_unsafe, quote, quote_first,
-    quote_url, quote_whole,
+    StrId, SurfaceId, Tree, TreeBuilder, TreeError, bare_url, escape, format_count, is_unsafe, quote,
+    quote_first, quote_url, quote_whole,
 };
 pub use outline::{DEFAULT_MAX_BYTES, Outline, OutlineQueries, Plan, View, line};
 pub use selector::{

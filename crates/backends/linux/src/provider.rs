@@ -23,7 +23,7 @@ use stickpin_device::{
     Result, SettleRequest, Viewport,
 };
 use stickpin_process::{DesktopEntry, find_running};
-use stickpin_tree::quote;
+use stickpin_tree::{format_count, quote};
 use tokio::process::Child;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
@@ -193,14 +193,12 @@ impl Provider for LinuxProvider {
         let shown: Vec<RegisteredApp> = running.into_iter().filter(|app| app.windows != Some(0)).collect();
         let all = match shown.len() {
             0 => "the whole desktop, with no app windows".to_owned(),
-            1 => "the whole desktop, with 1 app".to_owned(),
-            count => format!("the whole desktop, with {count} apps"),
+            count => format!("the whole desktop, with {}", format_count(count, "app")),
         };
         let desktop = DeviceEntry::new(format!("{PREFIX}{}", desktop::NAME), all);
         let apps = shown.into_iter().map(|app| {
             let windows = match app.windows {
-                Some(1) => "1 window".to_owned(),
-                Some(count) => format!("{count} windows"),
+                Some(count) => format_count(count, "window"),
                 None => "does not respond".to_owned(),
             };
             let name = app.pid.map_or_else(|| app.bus.clone(), |pid| pid.to_string());

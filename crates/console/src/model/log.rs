@@ -3,7 +3,7 @@
 use super::event::FeedEvent;
 use serde_json::Value;
 use std::collections::VecDeque;
-use stickpin_tree::escape;
+use stickpin_tree::{escape, format_count};
 
 /// The maximum number of rows.
 const MAX_ROWS: usize = 4_000;
@@ -161,7 +161,7 @@ impl Log {
         }
         let more = lines.count();
         if more > 0 {
-            self.push(row(format!("… {more} more lines")));
+            self.push(row(format!("… {}", format_count(more, "more line"))));
         }
     }
 

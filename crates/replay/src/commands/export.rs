@@ -1,6 +1,6 @@
 //! `replay export`: writes a script in another tool's format.
 
-use super::{file_reader, format_count, resolve_optional};
+use super::{file_reader, resolve_optional};
 use crate::formats::{self, Note};
 use async_trait::async_trait;
 use schemars::JsonSchema;
@@ -10,6 +10,7 @@ use std::path::{Path, PathBuf};
 use stickpin_client::{Call, ClientCommand};
 use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::{Effect, PathArg, Response, Result, Show, Spec, Text, files};
+use stickpin_tree::format_count;
 
 /// Write a script as a Maestro flow or as a Playwright test.
 ///

@@ -1,7 +1,7 @@
 //! `replay`: runs one script in the caller's own session.
 
 use super::report_files::ReportFiles;
-use super::{built_in_variables, format_count, format_seconds, read_plan, resolve_file};
+use super::{built_in_variables, format_seconds, read_plan, resolve_file};
 use crate::divergence::{Divergence, Resume};
 use crate::formats::read::is_maestro;
 use crate::plan::{Plan, SourceLocation};
@@ -17,7 +17,7 @@ use std::time::{Duration, Instant, SystemTime, UNIX_EPOCH};
 use stickpin_client::{Call, ClientCommand, Progress};
 use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::{Effect, Error, PathArg, Response, Result, Show, Spec, Text};
-use stickpin_tree::quote;
+use stickpin_tree::{format_count, quote};
 
 /// Run a script in this session.
 ///

@@ -12,13 +12,13 @@ mod text;
 mod tests;
 
 use super::model::{Attempt, EndedEarly, FileReport, Outcome, Report};
-use crate::commands::format_count;
 use attempt::{attempt, failure};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use picture::Pictures;
 use sha2::{Digest, Sha256};
 use std::path::Path;
+use stickpin_tree::format_count;
 use text::{millis, text, utc};
 
 const CSS: &str = include_str!("html/report.css");

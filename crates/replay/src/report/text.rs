@@ -1,8 +1,9 @@
 //! The report as text: a line for each finished script, and a summary of what needs attention.
 
 use super::model::{EndedEarly, FileReport, Outcome, Report};
-use crate::commands::{format_count, format_seconds};
+use crate::commands::format_seconds;
 use stickpin_kernel::{Error, Show, Text};
+use stickpin_tree::format_count;
 
 /// Returns the line that reports a script's outcome.
 #[must_use]

@@ -3,6 +3,7 @@
 use super::align::AlignedOutlines;
 use super::{Diff, DiffQueries};
 use crate::model::escape::{bare_url, quote};
+use crate::model::format_count;
 use crate::outline::{Style, View, describe, label_or_first_text, state_words, takes_ref};
 use crate::{NodeId, NodeRef, Role, States, Tree};
 use hashbrown::HashMap;
@@ -370,8 +371,9 @@ impl Diff<'_> {
         if self.omitted_lines > 0 {
             writeln!(
                 out,
-                "… {} more changes beyond {} bytes (snapshot -i)",
-                self.omitted_lines, self.max_bytes
+                "… {} beyond {} bytes (snapshot -i)",
+                format_count(self.omitted_lines, "more change"),
+                self.max_bytes
             )
             .expect("writing to a String cannot fail");
         }
@@ -396,7 +398,9 @@ fn render_line(
             writeln!(out, "+ {}… {count} more {role} (snapshot -i)", "  ".repeat(*depth))
         }
         DiffLine::MoreRemoved { count, role } => writeln!(out, "- … {count} more {role}"),
-        DiffLine::AllRemoved { count } => writeln!(out, "- the whole previous content, {count} nodes"),
+        DiffLine::AllRemoved { count } => {
+            writeln!(out, "- the whole previous content, {}", format_count(*count, "node"))
+        }
         DiffLine::Changed { old, new, text, was, has_ref } => {
             let now = has_ref.then(|| new_ref(*new)).flatten();
             let before = old_ref(*old).filter(|r| Some(*r) != now);

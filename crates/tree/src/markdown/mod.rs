@@ -12,6 +12,7 @@ mod table;
 #[cfg(test)]
 mod tests;
 
+use crate::model::format_count;
 use crate::outline::normalize_text;
 use crate::selector::text_similarity;
 use crate::{NodeId, Tree};
@@ -199,9 +200,8 @@ impl Markdown {
             let line =
                 format!("{} {}\n", "#".repeat(heading.level.into()), escape::escape_text(&heading.title));
             let missing = headings.len() - n;
-            let s = if missing == 1 { "" } else { "s" };
-            let note =
-                format!("[… {missing} more heading{s}: --max-bytes {}]\n", max_bytes.saturating_mul(2));
+            let more = format_count(missing, "more heading");
+            let note = format!("[… {more}: --max-bytes {}]\n", max_bytes.saturating_mul(2));
             // No note follows the last heading.
             let note_bytes = if missing > 1 { note.len() } else { 0 };
             if text.len() + line.len() + note_bytes > max_bytes {
@@ -223,8 +223,8 @@ impl Markdown {
             None => String::new(),
         };
         let missing = rows.len() - shown;
-        let (whole, s) = (total.next_multiple_of(1_000), if missing == 1 { "" } else { "s" });
-        format!("[… {missing} more line{s}, the total is {total} bytes: {section}--max-bytes {whole}]")
+        let (more, whole) = (format_count(missing, "more line"), total.next_multiple_of(1_000));
+        format!("[… {more}, the total is {total} bytes: {section}--max-bytes {whole}]")
     }
 
     /// Returns the size in bytes of lines and the list of their links.

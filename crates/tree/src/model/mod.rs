@@ -1,6 +1,7 @@
 //! Trees and their parts.
 
 mod builder;
+mod count;
 pub(crate) mod escape;
 mod node;
 pub(crate) mod pairing;
@@ -10,6 +11,7 @@ pub(crate) mod strings;
 mod tree;
 
 pub use builder::{NodeSpec, TreeBuilder, TreeError};
+pub use count::format_count;
 pub use escape::{
     MAX_CHARS, MAX_URL, bare_url, escape, is_unsafe, quote, quote_first, quote_url, quote_whole,
 };

@@ -7,6 +7,7 @@ use super::line::{Style, describe};
 use super::runs::{self, OmittedItems};
 use super::view::{OutlineQueries, View};
 use crate::model::escape::{bare_url, quote};
+use crate::model::format_count;
 use crate::{NodeId, NodeRef, Role, Tree};
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -265,8 +266,9 @@ impl Plan<'_> {
         if self.omitted_lines > 0 {
             writeln!(
                 out,
-                "… {} more nodes beyond {} bytes (find TEXT, snapshot -s REF, -d N, or --all)",
-                self.omitted_lines, self.max_bytes
+                "… {} beyond {} bytes (find TEXT, snapshot -s REF, -d N, or --all)",
+                format_count(self.omitted_lines, "more node"),
+                self.max_bytes
             )
             .expect("writing to a String cannot fail");
         }

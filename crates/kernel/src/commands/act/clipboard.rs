@@ -2,6 +2,7 @@
 
 use crate::commands::prelude::*;
 use crate::commands::read::get::ValueOutput;
+use stickpin_tree::format_count;
 
 /// The maximum size of a text that is written, in bytes.
 const MAX_BYTES: usize = 1 << 20;
@@ -55,6 +56,6 @@ impl Command for ClipboardWrite {
         }
         let _under_way = cx.begin_operation();
         facets::clipboard(cx.device()?, "write the clipboard")?.write_clipboard(&self.text).await?;
-        Ok(ActionOutput::new("copied", format!("{} characters", self.text.chars().count())))
+        Ok(ActionOutput::new("copied", format_count(self.text.chars().count(), "character")))
     }
 }

@@ -5,6 +5,7 @@ use crate::act::{fields, locate};
 use crate::api::schema::text_schema;
 use crate::api::target;
 use crate::commands::prelude::*;
+use stickpin_tree::format_count;
 
 acting! {
     /// Fill several fields, and submit if asked.
@@ -111,7 +112,7 @@ impl Command for Form {
             fields.push(outcome::finish_action(cx, Some(&ready), quiet, acted).await?);
         }
         let (ready, acted) = match &submit {
-            None => (None, ActionOutput::new("filled", format!("{} fields", fields.len()))),
+            None => (None, ActionOutput::new("filled", format_count(fields.len(), "field"))),
             Some(submit) => {
                 let ready = input::press_target(cx, submit, true, opts, press_action).await?;
                 let acted = ActionOutput::new("pressed", &ready.description);

@@ -6,6 +6,7 @@ use crate::commands::prelude::*;
 use crate::run::execute;
 use serde_json::{Map, Value};
 use stickpin_device::Dispatched;
+use stickpin_tree::format_count;
 
 /// The maximum number of steps in a batch.
 const MAX_STEPS: usize = 200;
@@ -140,8 +141,8 @@ impl Show for BatchOutput {
             }
         }
         if self.skipped > 0 {
-            let steps = if self.skipped == 1 { "step was" } else { "steps were" };
-            text.line(format_args!("{} more {steps} not run", self.skipped));
+            let verb = if self.skipped == 1 { "was" } else { "were" };
+            text.line(format_args!("{} {verb} not run", format_count(self.skipped, "more step")));
         }
     }
 

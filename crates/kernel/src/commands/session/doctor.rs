@@ -5,6 +5,7 @@ use serde_json::Value;
 use std::collections::BTreeSet;
 use stickpin_coordinator::{Coordinator, ListedState};
 use stickpin_device::Check;
+use stickpin_tree::format_count;
 
 /// Check everything that `open` needs on this machine, and print how to fix what is missing.
 ///
@@ -154,7 +155,8 @@ fn check_sessions(coordinator: &Coordinator) -> Result<Vec<Check>> {
             }
         }
     }
-    let found = format!("{sound} sessions with {records} records are sound");
+    let (sessions, records) = (format_count(sound, "session"), format_count(records, "record"));
+    let found = format!("{sessions} with {records}, no damage");
     checks.insert(0, Check::new("sessions", true, found, ""));
     Ok(checks)
 }

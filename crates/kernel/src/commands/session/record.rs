@@ -10,6 +10,7 @@ use crate::host::recording::{RecordedCommand, Recorder, Recording, ScriptRepair,
 use serde_json::Map;
 use std::path::{Path, PathBuf};
 use stickpin_session::log::{RecordingStarted, Redacted, RepairStarted};
+use stickpin_tree::format_count;
 
 /// Record the commands of this session as a script for `replay`.
 ///
@@ -228,7 +229,7 @@ pub(crate) fn warn_unsaved(cx: &mut Cx) {
         Ok(Some(old)) => {
             format!(
                 "This session was lost with an unsaved recording of {}; run `stickpin record stop` to write it.",
-                steps(old.len())
+                format_count(old.len(), "step")
             )
         }
         Err(e) => format!("{e}."),
@@ -250,7 +251,8 @@ fn start_repair(cx: &mut Cx, file: &Path, text: &str, repair: RepairStarted) -> 
     // Line numbers refer to the version of the script that was read first.
     let lines = recorder.script_text(file).unwrap_or(text).lines().count();
     if repair.line == 0 || usize::try_from(repair.line).is_ok_and(|line| line > lines) {
-        let message = format!("`{}` has no line {}; number of lines: {lines}", file.display(), repair.line);
+        let (file, lines) = (file.display(), format_count(lines, "line"));
+        let message = format!("`{file}` has {lines}, so there is no line {}", repair.line);
         return Err(Error::invalid_args(message));
     }
     recorder.log().start_repair(who.as_ref(), repair)?;
@@ -388,18 +390,11 @@ fn unused_path(folder: &Path, session: &str) -> PathBuf {
         .unwrap_or_else(|| folder.join("script.ad"))
 }
 
-fn steps(count: usize) -> String {
-    match count {
-        1 => "1 step".to_owned(),
-        n => format!("{n} steps"),
-    }
-}
-
 show_line!(RecordStartOutput: it => "recording {}; `record stop` writes the script", it.session);
 
 impl Show for RecordStopOutput {
     fn show(&self, text: &mut Text) {
-        let steps = steps(self.steps);
+        let steps = format_count(self.steps, "step");
         match &self.path {
             Some(path) => text.line(format_args!("wrote {steps} to {}", path.display())),
             None if self.repaired.is_empty() => text.line(format_args!("discarded {steps}")),

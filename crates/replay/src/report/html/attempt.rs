@@ -3,10 +3,10 @@
 use super::picture::Pictures;
 use super::text::{millis, text, with_refs};
 use super::{appearance, join_facts, outcome_icon, timeline_bar};
-use crate::commands::format_count;
 use crate::divergence::Divergence;
 use crate::report::model::{Attempt, Outcome, Step};
 use stickpin_kernel::Error;
+use stickpin_tree::format_count;
 
 const SCREEN: &str = "The screen at that moment";
 

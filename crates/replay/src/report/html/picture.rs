@@ -2,12 +2,12 @@
 
 use super::ReadPicture;
 use super::text::text;
-use crate::commands::format_count;
 use crate::report::model::{Picture, RefBox};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 use sha2::{Digest, Sha256};
 use std::collections::HashMap;
+use stickpin_tree::format_count;
 
 /// The pictures of a page. A repeated picture is embedded only once.
 pub(super) struct Pictures<'r> {
