@@ -116,13 +116,12 @@ impl Follower {
                 Err(e) if e.code == ErrorCode::SessionNotFound => Phase::Absent,
                 Err(e) => Phase::Lost(e.message.clone()),
             };
-            if next == Phase::Live && matches!(phase, Phase::Absent | Phase::Ended) {
-                if let Err(e) = self.executor.join_opened().await {
-                    let lost = Phase::Lost(e.message);
-                    if tell.send(Input::FeedEnded(lost)).await.is_err() {
-                        return;
-                    }
-                }
+            if next == Phase::Live
+                && matches!(phase, Phase::Absent | Phase::Ended)
+                && let Err(e) = self.executor.join_opened().await
+                && tell.send(Input::FeedEnded(Phase::Lost(e.message))).await.is_err()
+            {
+                return;
             }
             let is_news = next != phase || page.as_ref().is_ok_and(|page| !page.events.is_empty());
             phase = next;

@@ -285,6 +285,24 @@ fn screen_follows_an_agent_and_takes_lines() {
 }
 
 #[test]
+fn screen_keeps_its_role_when_the_session_is_opened_again() {
+    let world = World::new();
+    let Some(screen) = Screen::start(&world, &[]) else { return };
+    screen.shows("no session yet");
+    screen.typed("open sim:shop");
+    screen.shows("your turn · driver");
+    screen.typed("close");
+    screen.shows("session ended");
+    assert!(agent(&world, "open sim:shop").status.success());
+    screen.shows("turn of claude:ada · driver");
+    let state = agent(&world, "turn state --json");
+    let state: Value = serde_json::from_slice(&state.stdout).expect("JSON");
+    let members = state["output"]["members"].as_array().expect("members");
+    let console = members.iter().find(|member| member["kind"] == "console");
+    assert_eq!(console.map(|console| &console["role"]), Some(&Value::from("driver")), "{state}");
+}
+
+#[test]
 fn console_stays_responsive_on_100_000_nodes() {
     let world = World::new();
     assert!(agent(&world, &format!("open {} -i", huge_app(&world))).status.success());
