@@ -1,7 +1,12 @@
 //! Selects options of a list: natively if the device can, otherwise by opening the list and
 //! pressing options.
 
+mod list;
+
 use crate::act::action_target::{ActionTarget, Actionability};
+use crate::act::choice::list::{
+    displayed_choice, filter_of, lists, on, only_list, opens_a_list, options_of, says, several,
+};
 use crate::act::fields::press_action;
 use crate::act::input::{FailedAttempts, InputPosition};
 use crate::act::outcome::ActionOutput;
@@ -15,7 +20,7 @@ use std::time::Duration;
 use stickpin_device::{Action, Error, ErrorCode, Result};
 use stickpin_refs::Ref;
 use stickpin_session::Origin;
-use stickpin_tree::{Attr, Handle, NodeId, NodeRef, Role, States, Tree, quote, quote_first};
+use stickpin_tree::{Handle, NodeId, NodeRef, States, Tree, quote, quote_first};
 use tokio::time::Instant;
 
 /// How long a list may take to show its options, or the new choice.
@@ -376,22 +381,6 @@ async fn find_option(
     }
 }
 
-/// Returns the field that took the focus when a list was opened. Text that is typed there filters
-/// the list.
-fn filter_of(tree: &Tree, list: NodeId) -> Option<Handle> {
-    let takes_text = |n: &NodeRef<'_>| {
-        n.states().contains(States::FOCUSED | States::EDITABLE) && !n.is(States::HIDDEN) && n.id() != list
-    };
-    tree.nodes().find(takes_text)?.address()
-}
-
-/// Returns the only visible list box of a tree; `None` if there are none or several.
-fn only_list(tree: &Tree) -> Option<NodeId> {
-    let mut lists = tree.nodes().filter(|n| n.role() == Role::ListBox && !n.is(States::HIDDEN));
-    let first = lists.next()?;
-    lists.next().is_none().then(|| first.id())
-}
-
 /// Creates the error for a missing option, with the available options as its hint.
 fn missing(tree: &Tree, options: &[NodeId], list: &ActionTarget, option: &str) -> Error {
     let all = || options.iter().map(|&o| tree.node(o).name());
@@ -417,95 +406,4 @@ fn took(tree: &Tree, list: NodeId, options: &[NodeId], choice: &OptionMatch, bef
     }
     let tells = same.iter().any(|o| o.states().intersects(States::SELECTABLE | States::CHECKABLE));
     if tells || !now.is_empty() { SelectionState::NotShown } else { SelectionState::Unknown }
-}
-
-/// Returns whether an option is selected.
-fn on(option: NodeRef<'_>) -> bool {
-    option.states().intersects(States::SELECTED | States::CHECKED)
-}
-
-/// Returns the choice that a list shows: its value and its text without its options.
-fn displayed_choice(list: NodeRef<'_>) -> String {
-    let inside = |n: &NodeRef<'_>| {
-        n.ancestors().take_while(|a| a.id() != list.id()).all(|a| !is_option(a)) && !n.is(States::HIDDEN)
-    };
-    let texts = list.subtree().filter(|n| n.is_text() && inside(n)).map(NodeRef::name);
-    let mut parts: Vec<&str> = std::iter::once(list.value()).chain(texts).filter(|t| !t.is_empty()).collect();
-    parts.dedup();
-    parts.join(" ")
-}
-
-/// Returns whether a text contains `words` at word boundaries.
-fn says(text: &str, words: &str) -> bool {
-    let bounded = |c: Option<char>| !c.is_some_and(char::is_alphanumeric);
-    !words.is_empty()
-        && text.match_indices(words).any(|(at, _)| {
-            bounded(text[..at].chars().next_back()) && bounded(text[at + words.len()..].chars().next())
-        })
-}
-
-/// Returns whether a press on the node is expected to show options. `select` opens no other nodes.
-fn opens_a_list(node: NodeRef<'_>) -> bool {
-    matches!(node.role(), Role::Combobox | Role::ListBox)
-        || node.states().intersects(States::HAS_POPUP | States::EXPANDABLE | States::EXPANDED)
-}
-
-fn is_option(n: NodeRef<'_>) -> bool {
-    matches!(n.role(), Role::Option | Role::Radio | Role::MenuItemRadio)
-}
-
-fn lists(tree: &Tree) -> impl Iterator<Item = NodeRef<'_>> {
-    tree.nodes().filter(|n| matches!(n.role(), Role::ListBox | Role::Menu) && !n.is(States::HIDDEN))
-}
-
-/// Returns the options that belong to a list: those inside it or, if there are none, those inside
-/// the elements that it controls. If there are none there either and `older` is given, returns
-/// those of the only visible list that is not among `older`.
-fn options_of(tree: &Tree, list: NodeId, older: Option<&[Handle]>) -> Vec<NodeId> {
-    let list = tree.node(list);
-    let is_one = |n: &NodeRef<'_>| {
-        let one = match list.role() {
-            Role::RadioGroup | Role::Group => n.role() == Role::Radio,
-            // Other menu items run a command each time they are pressed, so they are not a choice.
-            _ => matches!(n.role(), Role::Option | Role::MenuItemRadio),
-        };
-        one && !n.is(States::HIDDEN)
-    };
-    let inside: Vec<NodeId> = list.subtree().filter(is_one).map(|n| n.id()).collect();
-    if !inside.is_empty() {
-        return inside;
-    }
-    let controlled: Vec<&str> = list.attr(Attr::Controls).unwrap_or("").split_whitespace().collect();
-    // An id is valid only within its own document.
-    let near = tree.nodes().filter(|n| n.document_index() == list.document_index());
-    let popups = near.filter(|n| n.attr(Attr::Id).is_some_and(|id| controlled.contains(&id)));
-    let found: Vec<NodeId> =
-        popups.flat_map(|p| p.subtree().filter(is_one).map(|n| n.id()).collect::<Vec<_>>()).collect();
-    let Some(older) = older.filter(|_| found.is_empty()) else { return found };
-    let mut new = lists(tree).filter(|l| !l.address().is_some_and(|a| older.contains(&a)));
-    match (new.next(), new.next()) {
-        (Some(popup), None) => popup.subtree().filter(is_one).map(|n| n.id()).collect(),
-        _ => found,
-    }
-}
-
-/// Returns whether several options of a list can be selected.
-fn several(tree: &Tree, list: NodeId, option: NodeId) -> bool {
-    let multiple = |n: NodeRef<'_>| n.is(States::MULTISELECTABLE);
-    multiple(tree.node(list))
-        || tree.node(option).ancestors().find(|n| n.role() == Role::ListBox).is_some_and(multiple)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::says;
-
-    #[test]
-    fn a_text_says_words_of_its_own_only() {
-        assert!(says("Country: Norway", "Norway"));
-        assert!(says("S", "S"));
-        assert!(!says("Size", "S"));
-        assert!(!says("Norwayland", "Norway"));
-        assert!(!says("anything", ""));
-    }
 }
