@@ -1,33 +1,26 @@
 //! `open`: starts an app in a session, or navigates in the session's app.
 
 mod in_use;
+mod launch;
 mod manifest;
 pub(super) mod options;
+mod output;
 mod values;
+
+pub use output::OpenOutput;
 
 use crate::api::command_definition::CommandDefinition;
 use crate::command::args::OptionalValue;
 use crate::commands::prelude::*;
 use crate::commands::read::get::page;
-use crate::commands::read::snapshot::{OutlineOutput, Snapshot};
+use crate::commands::read::snapshot::Snapshot;
 use crate::commands::session::open::values::{ContextRule, StaleRefs};
 use crate::commands::session::record;
-use crate::host::noticed::Noticed;
-use crate::host::open_session::{LifetimeFolder, OpenSession};
+use crate::host::SessionSlot;
 use crate::host::queue::Position;
-use crate::host::screenshots::ClientScreenshots;
-use crate::host::watch_state::WatchState;
-use crate::host::{LIVE, SessionSlot};
-use crate::observe::navigation::Quiet;
 use serde_json::{Map, Value};
-use std::sync::PoisonError;
-use stickpin_coordinator::CurrentTurn;
-use stickpin_device::{AppFolders, LeavePolicy, Navigation, NavigationResult, OpenRequest, Viewport};
-use stickpin_refs::Generation;
+use stickpin_device::{LeavePolicy, Navigation, Viewport};
 use stickpin_session::log::StartReason;
-use stickpin_session::turn::TargetRef;
-use stickpin_session::{Ladder, Session, SessionConfig};
-use stickpin_tree::{bare_url, escape};
 
 /// The definition of `open` for its log entry.
 static DEFINITION: CommandDefinition = CommandDefinition::of::<Open>(Open::SPEC);
@@ -86,46 +79,6 @@ pub struct Open {
     /// refuse once (the default), act and warn, or do not compare.
     #[schemars(extend("x-placeholder" = "HOW"))]
     pub context: Option<ContextRule>,
-}
-
-/// The open app.
-#[derive(Debug, Clone, Serialize, Deserialize)]
-#[serde(rename_all = "camelCase")]
-pub struct OpenOutput {
-    /// The name of the session.
-    pub session: String,
-    /// The display name of the app.
-    pub label: String,
-    /// The address.
-    pub url: String,
-    /// The title.
-    pub title: String,
-    /// Whether a new lifetime began.
-    pub new: bool,
-    /// Whether the session did not exist before.
-    #[serde(default)]
-    pub created: bool,
-    /// The number of the lifetime, from 1.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub lifetime: Option<u32>,
-    /// The kind of device, the word before the colon in `open`.
-    #[serde(default, skip_serializing_if = "String::is_empty")]
-    pub platform: String,
-    /// What the session drives.
-    #[serde(default, skip_serializing_if = "Vec::is_empty")]
-    pub targets: Vec<TargetRef>,
-    /// The turn of the session.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub turn: Option<CurrentTurn>,
-    /// Whether the app was quiet at the end.
-    #[serde(flatten)]
-    pub quiet: Quiet,
-    /// The folders in which a desktop app saves files.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub folders: Option<AppFolders>,
-    /// The first snapshot (`-i`).
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub snapshot: Option<OutlineOutput>,
 }
 
 impl Command for Open {
@@ -303,159 +256,6 @@ impl Open {
         }
         Ok(())
     }
-
-    /// Starts the app in a new lifetime, whose beginning is logged before the app starts. If
-    /// `limit` is given, an app that takes longer to start is ended. `given` contains the arguments
-    /// as the caller gave them.
-    ///
-    /// # Errors
-    /// Returns `DEVICE_IN_USE` if another session is using the app or the profile,
-    /// `RESTORE_TIMEOUT` after the limit, and errors from the log and the device.
-    pub(super) async fn launch(
-        &self,
-        cx: &mut Cx,
-        given: &Map<String, Value>,
-        options: Map<String, Value>,
-        reason: StartReason,
-        limit: Option<Duration>,
-    ) -> Result<OpenOutput> {
-        let manifest = self.manifest(cx)?;
-        let platform = cx.host.provider(&self.what)?.kind();
-        let host = cx.host.clone();
-        let lifetime = {
-            // Of two sessions that attach to one app at the same time, the second sees the first.
-            let _opening = host.opening.lock().unwrap_or_else(PoisonError::into_inner);
-            self.refuse_device_in_use(cx)?;
-            authority::begin_lifetime(cx, &DEFINITION, &manifest, platform, reason)?
-        };
-        let admitted = lifetime.as_ref().map(|lifetime| lifetime.admission());
-        authority::begin(cx, &DEFINITION, admitted, given)?;
-        let is_first = lifetime.as_ref().is_none_or(|lifetime| lifetime.is_first());
-        let mut opened = match limit {
-            None => self.start(cx, options).await,
-            Some(limit) => {
-                let started = tokio::time::timeout(limit, self.start(cx, options)).await;
-                started.unwrap_or_else(|_| Err(restore_timeout_error(&self.what, limit)))
-            }
-        };
-        if let Ok(opened) = &mut opened {
-            opened.created = is_first;
-        }
-        if let Err(e) = &opened {
-            authority::end(cx, Some(e), None);
-            if let Some(lifetime) = lifetime {
-                authority::give_up_lifetime(cx, lifetime);
-            }
-        }
-        opened
-    }
-
-    async fn start(&self, cx: &mut Cx, options: Map<String, Value>) -> Result<OpenOutput> {
-        let _under_way = cx.begin_operation();
-        if let Some(live) = cx.checkout.as_mut().and_then(|l| l.session.take()) {
-            // Even a failed shutdown ends the app.
-            if let Err(e) = live.close().await {
-                cx.warn(format!("{}.", e.message));
-            }
-        }
-        let host = cx.host.clone();
-        let lifetime = format!("{:016x}", (host.config.random)());
-        // One folder per lifetime: an earlier session of this name may still be ending, and then
-        // removes its own folder.
-        let folder = format!("{}.{lifetime}", cx.session_name);
-        let dir = LifetimeFolder::create(host.config.state_dir.join(LIVE).join(folder))?;
-        let profile = cx.resolve_optional_path(self.profile.as_ref())?;
-        let mut request = OpenRequest::new(&self.what, &cx.session_name, dir.path()).with_options(options);
-        request.home.clone_from(&cx.caller.home);
-        request.cwd = match (cx.caller.cwd.is_absolute(), &cx.caller.home) {
-            (false, Some(home)) => home.clone(),
-            _ => cx.caller.cwd.clone(),
-        };
-        request.file_roots.clone_from(&cx.caller.file_roots);
-        (request.ready_timeout, request.cancel) = (navigation::READY_TIMEOUT, cx.cancel.clone());
-        let mut device = host.provider(&self.what)?.open(request).await?;
-        if let Err(e) = self.refuse_process_in_use(cx, device.info().pid) {
-            // An app that was attached to keeps running.
-            if let Err(failed) = device.close().await {
-                cx.warn(format!("{failed}."));
-            }
-            return Err(e);
-        }
-        let idle_timeout = match self.idle_timeout {
-            Some(minutes) => idle(minutes),
-            None => (!self.headed).then_some(host.config.idle_timeout),
-        };
-        let mut session = Session::new(SessionConfig {
-            lifetime,
-            seed: Generation::new(100_000 + (host.config.random)() % 900_000),
-            ladder: self.stale_refs.map_or(host.config.ladder, Ladder::from),
-            numbers: (host.config.numbers)(&cx.session_name)?,
-        });
-        if let Some(rule) = self.context {
-            session.set_context_policy(rule.into());
-        }
-        let live = OpenSession {
-            what: self.what.clone(),
-            device,
-            session,
-            captured: None,
-            page: None,
-            headed: self.headed,
-            profile,
-            file_roots: cx.caller.file_roots.clone(),
-            screenshots: ClientScreenshots::default(),
-            dir,
-            idle_timeout,
-            recorder: None,
-            secrets: Vec::new(),
-            unfocused: None,
-            noticed: Noticed::default(),
-            watch: WatchState::default(),
-            lost: false,
-        };
-        host.forget_ending(&cx.session_name);
-        let now = (host.config.clock)();
-        if let Some(slot) = &cx.slot {
-            slot.status.send_modify(|status| status.opened = Some(now));
-        }
-        if let Some(checkout) = &mut cx.checkout {
-            checkout.session = Some(Box::new(live));
-        }
-        let arrival = cx.device()?.info().arrival.clone();
-        OpenOutput::new(cx, NavigationResult::default().quiet(arrival), true)
-    }
-}
-
-impl OpenOutput {
-    fn new(cx: &mut Cx, arrived: NavigationResult, new: bool) -> Result<Self> {
-        let session = cx.session_name.clone();
-        let device = cx.device()?;
-        let (label, platform) = (device.info().label.clone(), device.info().kind.to_owned());
-        let folders = device.lifecycle().and_then(|life| life.app_folders());
-        let coordinator = cx.host.config.coordinator.as_ref();
-        let meta = coordinator.and_then(|coordinator| coordinator.meta(&session).ok()).map(|(meta, _)| meta);
-        Ok(Self {
-            session,
-            label,
-            folders,
-            platform,
-            created: false,
-            lifetime: meta.as_ref().map(|meta| meta.lifetime),
-            turn: meta.as_ref().map(|meta| CurrentTurn::from(&meta.turn)),
-            targets: meta.map(|meta| meta.targets).unwrap_or_default(),
-            url: arrived.url,
-            title: arrived.title,
-            new,
-            quiet: arrived.quiet.into(),
-            snapshot: None,
-        })
-    }
-}
-
-fn restore_timeout_error(what: &str, limit: Duration) -> Error {
-    let message = format!("{} did not reopen within {} s and was closed", quote(what), limit.as_secs());
-    Error::restore_timeout(message)
-        .hint("run `stickpin open URL --relaunch`, which waits longer, or `stickpin doctor` to check the requirements")
 }
 
 /// Converts an idle timeout in minutes; zero means no timeout.
@@ -481,29 +281,4 @@ fn other_kind_error(name: &str, open: &str, what: &str) -> Error {
     Error::session_exists(format!("session `{name}` is open on a {open} device")).hint(format!(
         "run `stickpin open {what} --relaunch` to replace its app, or use `--session NAME` to open another session"
     ))
-}
-
-impl Show for OpenOutput {
-    fn show(&self, text: &mut Text) {
-        let verb = if self.new { "opened" } else { "continued in" };
-        text.line(format_args!("{verb} {} · session {}", self.label, self.session));
-        self.quiet.show(text);
-        if self.snapshot.is_none() && !self.url.is_empty() {
-            text.line(format_args!("page {} {}", quote(&self.title), bare_url(&self.url)));
-        }
-        if let Some(folders) = &self.folders {
-            let home = escape(&folders.home.to_string_lossy(), 300);
-            if folders.removed_at_close {
-                text.line(format_args!(
-                    "home {home}, removed at close together with everything that the app saves there"
-                ));
-            } else {
-                let cwd = escape(&folders.cwd.to_string_lossy(), 300);
-                text.line(format_args!("home {home}, working directory {cwd}: the app saves there"));
-            }
-        }
-        if let Some(snapshot) = &self.snapshot {
-            snapshot.show(text);
-        }
-    }
 }
