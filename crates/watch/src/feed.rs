@@ -253,7 +253,7 @@ pub(crate) fn cannot_listen(port: u16, e: &std::io::Error) -> Error {
         return Error::new(ErrorCode::Io, format!("cannot listen on 127.0.0.1: {e}"));
     }
     Error::new(ErrorCode::Io, format!("cannot listen on port {port} of 127.0.0.1: {e}"))
-        .hint("choose another port, or run `stickpin watch` without `--port` to use a free one")
+        .hint("choose another port, or run `stickpin watch` without a port to use a free one")
 }
 
 #[cfg(test)]

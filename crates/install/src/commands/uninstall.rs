@@ -183,9 +183,7 @@ fn leave_shared(run: &mut Run<'_>, harness: &Harness) -> Outcome {
         return remove_skill(run, harness.id, &path);
     }
     let message = match others.is_empty() {
-        true => {
-            "not installed for this harness; run `stickpin uninstall agents` to remove the skill".to_owned()
-        }
+        true => "not installed for this harness; uninstall `agents` to remove the skill".to_owned(),
         false => format!("also read by {}", others.join(", ")),
     };
     let outcome = Outcome::new(harness.id, TargetKind::Skill, &path, Status::Skipped, message);
