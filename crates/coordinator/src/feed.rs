@@ -180,7 +180,8 @@ fn event(session: &str, session_uid: &str, record: &Record) -> Event {
 }
 
 /// Creates the event for the agent to which a turn was passed on because another agent was removed
-/// or did not claim the turn in time. A member that leaves passes nothing on: its turn becomes idle.
+/// or did not claim the turn in time. A member that leaves passes nothing on: its turn becomes
+/// idle.
 fn following_assignment(session: &str, session_uid: &str, record: &Record) -> Option<Event> {
     let after = match &record.kind {
         Kind::ReservationExpired(expired) => Some(&expired.turn_after),

@@ -97,7 +97,8 @@ fn tools(path: Option<&OsStr>) -> Result<[PathBuf; 3]> {
 
 impl PrivateDisplay {
     /// Starts a private display in `dir` with at least this `size`, for apps with this `home`. If
-    /// the start fails or is cancelled, ends the programs that were started and removes the folders.
+    /// the start fails or is cancelled, ends the programs that were started, and removes the
+    /// folders.
     ///
     /// # Errors
     /// Returns `TOOL_MISSING` when a program is not installed or cannot be run, `BACKEND_LOST` when

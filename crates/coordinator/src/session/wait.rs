@@ -60,7 +60,7 @@ enum WaitEnd {
     OfCommand,
     /// The wait returned without a turn to a client that may wait again.
     MayWaitAgain,
-    /// The agent no longer waits: it has the turn, or its wait was cancelled, or its client is gone.
+    /// The agent no longer waits: it has the turn, its wait was cancelled, or its client is gone.
     Over,
 }
 
