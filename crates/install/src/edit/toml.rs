@@ -144,7 +144,7 @@ fn key(name: &str) -> String {
     }
 }
 
-/// Formats a value on one line. JSON strings and arrays are also valid TOML.
+/// Formats a value on one line. JSON strings, numbers and booleans are also valid TOML.
 fn inline(value: &Value) -> String {
     match value {
         Value::Object(members) => {

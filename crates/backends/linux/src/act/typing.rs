@@ -272,7 +272,7 @@ fn strayed_error(from: &str, to: &str, progress: TypingProgress, inside: Option<
         None => format!("{sent} of {all} characters were sent; an unknown number of them arrived"),
     };
     Error::fill_mismatch(format!("{from} lost the focus to {to} during typing: {counts}")).hint(
-        "run `stickpin snapshot -i` to see where the text went, then `stickpin type TEXT` to type the rest into the focused element",
+        "run `stickpin snapshot -i` to see where the text went, then `stickpin type --into @REF TEXT` to type the rest",
     )
 }
 

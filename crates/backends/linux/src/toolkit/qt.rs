@@ -134,8 +134,8 @@ fn is_list(role: u32) -> bool {
     matches!(role, n::LIST | n::LIST_BOX | n::TABLE | n::TREE | n::TREE_TABLE)
 }
 
-/// Returns the lists of combo boxes, which always report that they are shown. They have no
-/// rectangle while they are closed.
+/// Returns the lists inside combo boxes. Such a list always reports that it is shown, but has no
+/// rectangle while its combo box is closed.
 fn folded_lists(picture: &ObjectTree) -> impl Iterator<Item = usize> + '_ {
     let boxes = picture.objects.iter().filter(|object| object.shown && object.role == n::COMBO_BOX);
     let lists = boxes.flat_map(|object| object.children.iter().copied());

@@ -141,7 +141,7 @@ impl Scroll {
         words: &str,
     ) -> Result<(bool, Option<String>)> {
         let Target::Selector(selector) = until else {
-            return Err(Error::invalid_args(format!("`until`: {until} is not a selector"))
+            return Err(Error::invalid_args(format!("`until` needs a selector, but {until} is not one"))
                 .hint("for example: `stickpin scroll down --until 'text=\"Row 900\"'`"));
         };
         let mut moved = false;

@@ -87,7 +87,7 @@ impl Command for IdentityLink {
             (None, _) if cx.caller.evidence.env_age == EnvAge::Spawn => Err(Error::invalid_args(
                 "over MCP, `identity link` needs a code from a shell",
             )
-            .hint("run `stickpin identity link` in the agent's shell, then pass the code that it prints")),
+            .hint("run `stickpin identity link` in the agent's shell, then pass `identity link` the code that it prints")),
             (None, _) => {
                 if !me.ambiguous.is_empty() {
                     let names: Vec<_> = me.ambiguous.iter().map(ToString::to_string).collect();

@@ -131,7 +131,8 @@ fn is_in_clock(text: &str, numbers: &[Range<usize>], nth: usize) -> bool {
 }
 
 /// Returns the unit of a number that changes by itself: seconds or minutes, or a larger unit
-/// followed by a smaller one that changes. Other numbers may follow first, after `/` or `:`.
+/// followed by a smaller one that changes. Further numbers, joined by `/` or `:`, may stand between
+/// the number and its unit (`3/10 s`, `1:05 min`).
 fn ticking_unit(text: &str, numbers: &[Range<usize>], nth: usize) -> Option<TimeUnit> {
     if is_in_word(text, numbers, nth) {
         return None;

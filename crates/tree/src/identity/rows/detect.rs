@@ -11,7 +11,8 @@ use crate::identity::rows::text::{is_plain, is_row_role, walk};
 use crate::identity::step_count;
 use crate::{Attr, NodeId, NodeRef, Role, States, StrId, Tree};
 
-/// The containers of one tree, found on first use. The tree comes from the queried nodes.
+/// The containers of one tree, found on first use. The tree itself is not stored: each method
+/// gets it, or nodes that refer to it.
 #[derive(Debug)]
 pub(crate) struct Structure {
     /// The rows by role, per nearest ancestor with a role.

@@ -10,8 +10,8 @@ use crate::identity::rows::text::leaves;
 use crate::identity::surroundings::section::SectionText;
 use crate::{NodeId, NodeRef, Role, Tree};
 
-/// The headings and sections of one tree; their texts are read once. The tree comes from the
-/// queried nodes.
+/// The headings and sections of one tree; their texts are read once. The tree itself is not stored:
+/// each method gets it, or nodes that refer to it.
 #[derive(Debug, Default)]
 pub(crate) struct HeadingIndex {
     first_heading: OnceCell<FirstHeadings>,
