@@ -147,5 +147,5 @@ async fn folder_that_cannot_be_made_leaves_no_link() {
     let file = tempfile::NamedTempFile::new().unwrap();
     let error = failed_start(file.path(), Home::temporary(file.path())).await;
     assert_eq!(error.code, ErrorCode::Io);
-    assert!(error.message.starts_with("could not make"), "{error}");
+    assert!(error.message.starts_with("could not create"), "{error}");
 }
