@@ -139,7 +139,10 @@ mod tests {
         let off =
             LinuxConfig { no_at_bridge: text("1"), qt_accessibility: text("0"), ..LinuxConfig::default() };
         let found = toolkits(&off, Some(true));
-        assert!(!found.ok && found.found.contains("by NO_AT_BRIDGE QT_ACCESSIBILITY: GTK 3 and Qt apps"), "{found:?}");
+        assert!(
+            !found.ok && found.found.contains("by NO_AT_BRIDGE QT_ACCESSIBILITY: GTK 3 and Qt apps"),
+            "{found:?}"
+        );
         assert!(found.fix.starts_with("unset NO_AT_BRIDGE QT_ACCESSIBILITY"), "{found:?}");
         let none = LinuxConfig { gtk_a11y: text("none"), ..LinuxConfig::default() };
         assert!(toolkits(&none, None).fix.contains("unset GTK_A11Y"));
