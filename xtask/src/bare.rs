@@ -12,10 +12,9 @@ use std::time::Duration;
 const REQUIRE_BARE: &str = "STICKPIN_REQUIRE_BARE";
 
 /// The files and folders that determine what the set-up does, and how it is tried.
-const INPUTS: [&str; 7] = [
+const INPUTS: [&str; 6] = [
     "Cargo.lock",
     "Cargo.toml",
-    "README.md",
     "xtask",
     "fixtures/web/editors",
     "fixtures/web/flows",
