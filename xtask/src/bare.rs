@@ -1,7 +1,7 @@
 //! Tries the set-up in a bare Debian (`bare.sh`).
 
 use crate::Result;
-use crate::run::{OnPath as _, listing, read, root, run, run_beside, target_dir, write};
+use crate::run::{OnPath as _, listed, root, run, run_beside, target_dir, write};
 use crate::setup::is_current;
 use crate::summary::{Collected, skipped};
 use std::path::{Path, PathBuf};
@@ -68,12 +68,5 @@ fn has_passed(target: &Path) -> Result<bool> {
 
 /// Returns every input with its content.
 fn inputs() -> Result<String> {
-    let mut out = String::new();
-    for name in INPUTS {
-        let path = root().join(name);
-        out.push_str(name);
-        out.push('\n');
-        out.push_str(&if path.is_dir() { listing(&path)? } else { read(&path)? });
-    }
-    Ok(out)
+    INPUTS.iter().map(|name| listed(&root().join(name))).collect()
 }

@@ -114,13 +114,14 @@ pub fn listing(folder: &Path) -> Result<String> {
         .with_path(folder)?;
     let mut paths: Vec<PathBuf> = entries.iter().map(std::fs::DirEntry::path).collect();
     paths.sort();
-    let mut out = String::new();
-    for path in paths {
-        out.push_str(&path.strip_prefix(root()).unwrap_or(&path).to_string_lossy());
-        out.push('\n');
-        out.push_str(&if path.is_dir() { listing(&path)? } else { read(&path)? });
-    }
-    Ok(out)
+    paths.iter().map(|path| listed(path)).collect()
+}
+
+/// Returns a file with its content, or a folder with every file in it, under the path from the
+/// workspace.
+pub fn listed(path: &Path) -> Result<String> {
+    let name = path.strip_prefix(root()).unwrap_or(path).display();
+    Ok(format!("{name}\n{}", if path.is_dir() { listing(path)? } else { read(path)? }))
 }
 
 /// Creates an empty folder; deletes an existing one first.

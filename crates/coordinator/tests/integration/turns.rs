@@ -5,7 +5,8 @@ use serde_json::json;
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_coordinator::{Closing, Participant, Talk};
-use stickpin_coordinator::{GrantReason, Granted, SessionAuthority, TakeOptions, TurnReply, WaitOptions};
+use stickpin_coordinator::{GrantReason, Granted, SessionAuthority, TakeOptions, TurnReply};
+use stickpin_coordinator::{WaitOptions, WaitReply};
 use stickpin_device::ErrorCode;
 use stickpin_session::log::{Kind, KindName, MessageHint, StartReason};
 use stickpin_session::turn::{Handoff, Label, MemberKind, TurnPhase, WaitMode};
@@ -15,6 +16,19 @@ use tokio_util::sync::CancellationToken;
 async fn wait(shop: &SessionAuthority, who: &Participant, ms: u64) -> TurnReply {
     let options = WaitOptions { timeout: Some(Duration::from_millis(ms)), ..WaitOptions::default() };
     shop.wait(who, options, &CancellationToken::new()).await.unwrap().reply
+}
+
+/// Starts a wait in a task of its own, and returns once the wait is registered.
+async fn started_wait(
+    shop: &Arc<SessionAuthority>,
+    who: &Participant,
+    cancel: &CancellationToken,
+) -> tokio::task::JoinHandle<stickpin_device::Result<WaitReply>> {
+    let (shop, who, cancel) = (Arc::clone(shop), who.clone(), cancel.clone());
+    let options = WaitOptions { timeout: Some(Duration::from_secs(25)), ..WaitOptions::default() };
+    let waits = tokio::spawn(async move { shop.wait(&who, options, &cancel).await });
+    tokio::task::yield_now().await;
+    waits
 }
 
 #[track_caller]
@@ -332,12 +346,7 @@ async fn turn_is_not_reserved_for_a_waiter_that_is_gone() {
         let shop = world.open(&ada);
         granted(wait(&shop, &ada, 0).await);
         let cancel = CancellationToken::new();
-        let waits = {
-            let (shop, bob, cancel) = (Arc::clone(&shop), bob.clone(), cancel.clone());
-            let options = WaitOptions { timeout: Some(Duration::from_secs(25)), ..WaitOptions::default() };
-            tokio::spawn(async move { shop.wait(&bob, options, &cancel).await })
-        };
-        tokio::task::yield_now().await;
+        let waits = started_wait(&shop, &bob, &cancel).await;
         match ends {
             "is cancelled" => cancel.cancel(),
             "is killed" => waits.abort(),
@@ -360,12 +369,7 @@ async fn turn_is_not_reserved_for_an_agent_that_polled_before() {
         granted(wait(&shop, &ada, 0).await);
         assert!(matches!(wait(&shop, &bob, 0).await, TurnReply::NotYet(_)));
         let cancel = CancellationToken::new();
-        let waits = {
-            let (shop, bob, cancel) = (Arc::clone(&shop), bob.clone(), cancel.clone());
-            let options = WaitOptions { timeout: Some(Duration::from_secs(25)), ..WaitOptions::default() };
-            tokio::spawn(async move { shop.wait(&bob, options, &cancel).await })
-        };
-        tokio::task::yield_now().await;
+        let waits = started_wait(&shop, &bob, &cancel).await;
         match ends {
             "is cancelled" => cancel.cancel(),
             "is killed" => waits.abort(),

@@ -52,7 +52,7 @@ const ONE_BY_ONE: &str = "the file chooser's path field accepts one file: run `s
 
 #[async_trait]
 impl Files for LinuxDevice {
-    /// Returns the file chooser that a handle stands for; `None` unless the handle is that of a
+    /// Returns the file chooser that a handle refers to; `None` unless the handle is that of a
     /// chooser's window or of a field in that window.
     async fn file_input(&mut self, handle: Handle) -> Result<Option<FileInput>> {
         if is_foreign(handle) {

@@ -98,7 +98,7 @@ fn names(files: &[LocalFile]) -> String {
 }
 
 /// Gives files to an input. `ready` is the target that the command named. `target` is the same
-/// target if it stands for the input, so that a vanished input is reported as a vanished target.
+/// target if it represents the input, so that a vanished input is reported as a vanished target.
 async fn upload_to_input(
     cx: &mut Cx,
     input: &FileInput,
