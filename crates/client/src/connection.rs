@@ -202,7 +202,7 @@ impl Connection {
     }
 
     /// Asks the daemon to shut down and returns once it has agreed. [`Connection::wait_for_end`]
-    /// waits until it has exited.
+    /// waits until it has closed everything.
     ///
     /// # Errors
     /// Returns `SESSION_EXISTS` when sessions are open or commands are running, and `NOT_YOUR_TURN`
@@ -212,7 +212,7 @@ impl Connection {
         self.exchange_or_fail(method::STOP, &stop)
     }
 
-    /// Waits until the daemon has closed everything and exited.
+    /// Waits until the daemon has closed everything. From then on, it changes no file but its log.
     ///
     /// # Errors
     /// Returns `TIMEOUT` if the daemon is still running after `timeout`.

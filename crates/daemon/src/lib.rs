@@ -105,6 +105,7 @@ struct BoundDaemon {
     listener: UnixListener,
     /// The number of this start in the state directory.
     epoch: u64,
+    hint: start::HintFile,
     /// Held until the process ends.
     _lock: LockGuard,
 }
@@ -133,10 +134,10 @@ fn become_daemon(state_dir: &Path) -> Result<Option<BoundDaemon>> {
     // Everything that a client relies on is checked and on disk before a client can connect.
     let epoch = start::prepare(&state_dir)?;
     let listener = listen(state_dir.socket())?;
-    start::write_hint(&state_dir, epoch)?;
+    let hint = start::write_hint(&state_dir, epoch)?;
     drop(starting);
     announce(&Announcement::Ready { pid: Some(std::process::id()) });
-    Ok(Some(BoundDaemon { state_dir, listener, epoch, _lock: lock }))
+    Ok(Some(BoundDaemon { state_dir, listener, epoch, hint, _lock: lock }))
 }
 
 /// Returns the error for a state directory whose lock stays taken while no process is listening on
@@ -181,13 +182,10 @@ fn serve(options: &Options, ready: BoundDaemon) -> Result<()> {
         .enable_all()
         .build()
         .map_err(|e| Error::new(ErrorCode::Io, format!("cannot start the daemon's runtime: {e}")))?;
-    let daemon_dir = ready.state_dir.daemon_dir();
-    let outcome = runtime.block_on(serve::serve(options, (ready.state_dir, ready.epoch), ready.listener));
+    let state = (ready.state_dir, ready.epoch, ready.hint);
+    let outcome = runtime.block_on(serve::serve(options, state, ready.listener));
     // A thread that hangs in a device must not keep the process alive.
     runtime.shutdown_timeout(Duration::from_secs(1));
-    if let Err(e) = std::fs::remove_file(daemon_dir.join("daemon.json")) {
-        tracing::warn!("daemon.json could not be removed: {e}");
-    }
     tracing::info!("gone");
     outcome
 }

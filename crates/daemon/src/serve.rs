@@ -2,6 +2,7 @@
 
 use crate::agents::Agents;
 use crate::response_cache::ResponseCache;
+use crate::start::HintFile;
 use crate::thread_pool::ThreadPool;
 use crate::{DiskNumbers, Options, authority, leftovers, peer};
 use parking_lot::Mutex;
@@ -48,10 +49,11 @@ pub(crate) struct Daemon {
 }
 
 /// Serves until the daemon is asked to shut down or has been idle for long enough, then closes all
-/// sessions. `epoch` is the number of this start in the state directory.
+/// sessions. `epoch` is the number of this start in the state directory. `hint` is removed before
+/// the last connection is closed.
 pub(crate) async fn serve(
     options: &Options,
-    (state_dir, epoch): (StateDir, u64),
+    (state_dir, epoch, hint): (StateDir, u64, HintFile),
     listener: StdListener,
 ) -> Result<()> {
     let socket = state_dir.socket().to_path_buf();
@@ -112,6 +114,8 @@ pub(crate) async fn serve(
     // A client that waits for its connection to end is waiting for this process.
     let _ = tokio::time::timeout(SHUTDOWN_TIMEOUT, daemon.wait_until_answered()).await;
     daemon.numbers.flush();
+    // The last file: a client whose connection has ended finds no file that is about to change.
+    drop(hint);
     lanes.end().await;
     Ok(())
 }

@@ -80,11 +80,25 @@ pub(crate) fn prepare(state_dir: &StateDir) -> Result<u64> {
     next_epoch(&state_dir.daemon_dir().join("epoch"))
 }
 
+/// The file `daemon.json`. Removed when this value is dropped.
+#[derive(Debug)]
+pub(crate) struct HintFile {
+    path: PathBuf,
+}
+
+impl Drop for HintFile {
+    fn drop(&mut self) {
+        if let Err(e) = std::fs::remove_file(&self.path) {
+            tracing::warn!("{} could not be removed: {e}", self.path.display());
+        }
+    }
+}
+
 /// Writes `daemon.json`.
 ///
 /// # Errors
 /// Returns `IO` or `STORAGE_FULL`.
-pub(crate) fn write_hint(state_dir: &StateDir, epoch: u64) -> Result<()> {
+pub(crate) fn write_hint(state_dir: &StateDir, epoch: u64) -> Result<HintFile> {
     let pid = std::process::id();
     let hint = Hint {
         pid,
@@ -96,7 +110,9 @@ pub(crate) fn write_hint(state_dir: &StateDir, epoch: u64) -> Result<()> {
         started_at: agents::now(),
         epoch,
     };
-    files::write(&state_dir.daemon_dir().join("daemon.json"), &hint)
+    let path = state_dir.daemon_dir().join("daemon.json");
+    files::write(&path, &hint)?;
+    Ok(HintFile { path })
 }
 
 /// Refuses a state directory on a network file system.

@@ -205,6 +205,7 @@ fn stop_and_start_say_what_they_did() {
     assert!(world.ok("daemon start").starts_with("the daemon is running as process"));
     let pid = world.pid().unwrap();
     assert_eq!(world.ok("daemon stop").trim(), format!("stopped process {pid}"));
+    assert!(!world.state_dir().join("daemon/daemon.json").exists(), "a file changes after the stop");
     assert!(world.ok("daemon status").starts_with("no daemon is running"));
 }
 

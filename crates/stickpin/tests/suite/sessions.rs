@@ -238,7 +238,7 @@ fn recording_log_holds_no_password() {
     assert!(text.contains("${PASSWORD}") && !text.contains("hunter2"), "{text}");
     world.ok("daemon stop --force");
     for file in files_below(&world.state_dir()) {
-        let bytes = std::fs::read(&file).unwrap();
+        let bytes = std::fs::read(&file).unwrap_or_else(|e| panic!("{}: {e}", file.display()));
         let text = String::from_utf8_lossy(&bytes);
         assert!(!text.contains("hunter2"), "{}", file.display());
     }
