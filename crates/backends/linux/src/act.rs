@@ -189,8 +189,8 @@ pub(crate) async fn set_text(app: &App, object: &Object, text: &str) -> Result<b
     ask::send_order(app, &call).await
 }
 
-/// Returns the error for a press that the app answered with an unknown error. The effect is
-/// unknown.
+/// Returns the error for a press that may have taken effect although the app answered with an
+/// error.
 fn perhaps_pressed(object: &Object, why: &str) -> Error {
     let (action, why) = (object.describe(), quote(why));
     let message = format!("the action of {action} failed with {why}, but may have taken effect");
@@ -199,8 +199,8 @@ fn perhaps_pressed(object: &Object, why: &str) -> Error {
         .dispatched(Dispatched::Unknown)
 }
 
-/// Returns the index of the element's own action that has the effect of a press. GTK 4 also lists
-/// the window's actions.
+/// Returns the index of the element's own action that has the effect of a press. In GTK 4, the list
+/// also contains actions of the window, such as `win.undo`, which do not count.
 fn own_action(actions: &[String]) -> Option<usize> {
     PRESSES.iter().find_map(|press| actions.iter().position(|action| action.eq_ignore_ascii_case(press)))
 }

@@ -28,19 +28,20 @@ use stickpin_x11desk::{Window, window_manager, windows};
 /// The maximum number of attempts for an element that moves away when the pointer arrives.
 const MAX_FOLLOWS: usize = 4;
 
-/// Timeout for an element that has not appeared yet while the app keeps signaling, and the silence
-/// after which the search ends.
+/// Timeout for an element that has not appeared yet while the app keeps signaling.
 const AT_IT: Duration = Duration::from_secs(3);
+/// The silence of the app after which the search for an element that has not appeared ends.
 const SILENT: Duration = Duration::from_millis(300);
 
-/// The interval between attempts, and the timeout for an element that has no position yet although
-/// the app shows it: its window is opening, and a busy app may signal nothing meanwhile.
+/// The interval between attempts.
 const LATE: Duration = Duration::from_millis(60);
+/// Timeout for an element that has no position yet although the app shows it: its window is
+/// opening, and a busy app may signal nothing meanwhile.
 const OPENING: Duration = Duration::from_millis(1_500);
 
-/// The duration of a frame in GTK, and the maximum number of frames to wait for while the app
-/// signals changes.
+/// The duration of a frame in GTK.
 const DRAWING: Duration = Duration::from_millis(17);
+/// The maximum number of frames to wait for while the app signals changes.
 const FRAMES: usize = 4;
 
 /// The reason for another attempt.

@@ -85,8 +85,8 @@ pub(crate) struct LinuxDevice {
 }
 
 impl LinuxDevice {
-    /// Creates a device for the app of a process. `what` is the address that was opened; `None` if
-    /// the device reads one of several apps, as in a desktop session.
+    /// Creates a device for the app of a process. `what` is the address that was opened; `None` for
+    /// an app without an address of its own, such as one of the apps of a desktop session.
     pub(crate) fn new(
         desktop: AccessibilityBus,
         link: Link,
@@ -335,7 +335,7 @@ pub(crate) async fn until_activated(device: &LinuxDevice, target: Handle) -> Res
     Ok(())
 }
 
-/// Returns the time until GTK 4 performs the last activation.
+/// Returns the time until GTK 4 performs the last activation; zero if it already has.
 pub(crate) fn pending(device: &LinuxDevice) -> Duration {
     let activated = device.activated.as_ref();
     activated.map_or(Duration::ZERO, |(_, at)| ACTIVATION.saturating_sub(at.elapsed()))

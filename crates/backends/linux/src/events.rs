@@ -22,7 +22,8 @@ pub(crate) struct AppEvents {
     version: watch::Sender<u64>,
 }
 
-/// The counters and notices.
+/// The facts gathered from an app's events: changes, shown objects, notices, and whether the app is
+/// gone.
 #[derive(Debug, Default)]
 pub(crate) struct EventState {
     /// The app's name on the bus. Events from other senders are not the app's own.

@@ -89,7 +89,7 @@ pub(crate) struct Object {
     pub(crate) shown: bool,
     /// Left, top, width and height in the toolkit's coordinates.
     pub(crate) extents: Option<[i32; 4]>,
-    /// The number of characters.
+    /// The number of characters in the object's whole text; `None` if unknown.
     pub(crate) length: Option<i32>,
     pub(crate) text: Option<String>,
     pub(crate) number: Option<f64>,

@@ -87,8 +87,8 @@ async fn completion(app: &App, field: &Object, text: &str, value: Option<&str>) 
     Ok(is_all_of(&ranges.unwrap_or_default(), text, rest).then(|| rest.to_owned()))
 }
 
-/// Returns the content of a field in a form that is comparable with a text: without the line break
-/// that ends a document.
+/// Returns the content of a field in a form that is comparable with `text`: without the final line
+/// break of a multi-line field, unless `text` ends with one as well.
 pub(crate) fn comparable<'a>(field: &Object, text: &str, value: &'a str) -> &'a str {
     match value.strip_suffix('\n') {
         Some(rest) if field.is(s::MULTI_LINE) && !text.ends_with('\n') => rest,

@@ -34,7 +34,7 @@ pub(crate) async fn take_keyboard(view: AppView<'_>, target: Handle) -> Result<(
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`, `UNSUPPORTED` when the element does
-/// not take the focus, or the refusal of the press that would be needed to focus it.
+/// not take the focus, or the errors and the refusal of the press that may be needed to focus it.
 pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> Result<()> {
     let object = device.view().object(target)?;
     if grab_focus(device.view(), target).await? {

@@ -24,8 +24,8 @@ pub(crate) const HANDLED: Duration = Duration::from_millis(500);
 /// Timeout for a window that the app has closed to leave the screen.
 const CLOSING: Duration = Duration::from_secs(1);
 
-/// The number of consecutive requests that must be answered without a change being signaled in
-/// between.
+/// The number of consecutive requests that must be answered without a signaled change before the
+/// keys count as handled.
 const SILENT_CHANGES: u32 = 2;
 
 pub(crate) fn no_key(key: &str) -> Error {
@@ -238,7 +238,8 @@ pub(crate) async fn chord(act: &mut Act<'_>, modifiers: Modifiers, key: &str) ->
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` if the window is gone, `ELEMENT_COVERED` if something else receives
-/// its keys, or `INVALID_ARGS` if there is no such key. In these cases, nothing was sent.
+/// its keys, or `INVALID_ARGS` if there is no such key. Returns `TIMEOUT` if the app is still
+/// processing an earlier action. In all these cases, nothing was sent.
 pub(crate) async fn chord_in(
     app: &App,
     window: &Window,
@@ -317,8 +318,8 @@ pub(crate) async fn fill_by_keys(act: &mut Act<'_>, target: Handle, text: &str) 
 
 #[async_trait]
 impl Popups for LinuxDevice {
-    /// Closes the app's menu or list that grabs the pointer. While it is open, keys reach nothing
-    /// else. Returns whether such a popup was open and has been closed.
+    /// Closes the app's menu or list that grabs the pointer. While such a popup is open, keys reach
+    /// nothing else. Returns whether such a popup was open and has been closed.
     async fn close_popup(&mut self, _opener: Handle, _older: &[Handle]) -> Result<bool> {
         lifecycle::alive(&self.app).await?;
         if is_folded(&self.app).await? {

@@ -11,7 +11,7 @@ use stickpin_tree::Handle;
 use stickpin_x11desk::{HeldInput, pings, pointer};
 use tokio::time::sleep;
 
-/// The number of moves in a drag: apps look for movement, not for a jump.
+/// The number of moves in a drag: apps do not recognize a drag by a single jump of the pointer.
 const STEPS: u32 = 12;
 
 /// The duration of each move.
@@ -29,9 +29,9 @@ pub(crate) async fn press_at(act: &mut Act<'_>, action: &Action) -> Result<Input
     pressed.map(|()| InputOutcome::done())
 }
 
-/// Presses the indicator of a group box; other elements are not handled. If the box does not
-/// toggle, its indicator is elsewhere: the box is then toggled through its action, and a notice is
-/// added.
+/// Presses the indicator of a group box. Returns an unhandled outcome for any other element. If the
+/// press does not toggle the box, its indicator is elsewhere, and the box is toggled through its
+/// action instead.
 pub(crate) async fn press_group_box(
     act: &mut Act<'_>,
     action: &Action,

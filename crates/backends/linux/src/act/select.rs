@@ -13,7 +13,8 @@ use crate::model::{Interfaces, Object, role as n, states as s};
 use stickpin_device::{Error, InputOutcome, Result};
 use stickpin_tree::{Handle, quote, quote_first};
 
-/// The number of chosen options above which none of them are read.
+/// The maximum number of chosen options that are read. If more options are chosen, none of them is
+/// read.
 const MAX_SELECTED: usize = 16;
 
 /// The maximum number of attempts while the options change.
@@ -52,13 +53,17 @@ struct Choice {
     path: String,
     /// The last known index of the option.
     at: usize,
-    /// Whether options have moved since that index was read, so that another option may have had
-    /// the index.
+    /// Whether options have moved since `at` was read, so that another option may have had that
+    /// index.
     moved: bool,
 }
 
 impl OptionList {
-    /// Returns the only option with this text; `None` if the texts are unknown.
+    /// Returns the only option with this text; `None` if the texts of all options are unknown.
+    ///
+    /// # Errors
+    /// Returns `AMBIGUOUS_MATCH` if several options have this text, or `ELEMENT_NOT_FOUND` if no
+    /// option has it.
     fn option(&self, label: &str) -> Result<Option<&ListOption>> {
         let reads = |offered: &&ListOption| offered.reads.iter().any(|text| text == label);
         let mut found = self.offered.iter().filter(reads);
@@ -232,11 +237,13 @@ async fn are_chosen(app: &App, list: &OptionList, chosen: &mut [Choice]) -> Resu
     Ok(false)
 }
 
-/// Checks that no other options were chosen. The app may simply have ignored the choice.
+/// Checks that the app did not choose other options instead. Succeeds if the app ignored the
+/// choice.
 ///
 /// # Errors
-/// Returns `FILL_MISMATCH` if others were chosen (the earlier choice is then restored if the app
-/// allows it), or if an option moved and it is unknown which one is chosen.
+/// Returns `FILL_MISMATCH` if other options were chosen; the earlier choice is then restored if
+/// possible. Also returns `FILL_MISMATCH` if an option moved and it is unknown which options are
+/// chosen.
 async fn no_others(
     device: &mut LinuxDevice,
     list: &OptionList,
@@ -307,7 +314,8 @@ async fn selected_count(app: &App, list: &Object) -> Result<Option<usize>> {
     Ok(ask::unless_vanished(app, &list.path, count).await?.flatten())
 }
 
-/// Returns the chosen options; `None` if unknown, or if there are more than [`MAX_SELECTED`].
+/// Returns the paths of the chosen options; `None` if they are unknown, or if there are more than
+/// [`MAX_SELECTED`].
 async fn selected_options(app: &App, list: &Object) -> Result<Option<Vec<String>>> {
     let Some(count) = selected_count(app, list).await?.filter(|count| *count <= MAX_SELECTED) else {
         return Ok(None);
@@ -318,7 +326,7 @@ async fn selected_options(app: &App, list: &Object) -> Result<Option<Vec<String>
     ask::unless_vanished(app, &list.path, chosen).await
 }
 
-/// Returns the children of an object; `None` if unknown.
+/// Returns the paths of an object's children; `None` if they are unknown.
 async fn children_of(app: &App, path: &str) -> Result<Option<Vec<String>>> {
     let answer = app.link.call(children(path)).await;
     ask::unless_vanished(app, path, answer.and_then(|answer| paths(app, path, &answer))).await

@@ -48,9 +48,11 @@ struct Field {
 /// The progress of typing, in characters.
 #[derive(Debug, Clone, Copy)]
 struct TypingProgress {
-    /// The number of characters sent in total, the number sent last, and the length of the text.
+    /// The number of characters sent in total.
     sent: usize,
+    /// The number of characters sent last.
     last: usize,
+    /// The length of the whole text.
     all: usize,
 }
 
@@ -201,7 +203,7 @@ async fn check(device: &mut LinuxDevice, place: &mut TypingTarget, progress: Typ
 }
 
 /// Returns the window that receives the keys instead of the intended one; `None` if no other window
-/// does. If a field has fewer characters than were sent, waits for a window that may be opening.
+/// does. If the field has fewer characters than were sent, waits for a window that may be opening.
 async fn waits_for_all(
     app: &App,
     place: &mut TypingTarget,
@@ -245,7 +247,7 @@ fn focus_beside(
     Some(words.unwrap_or_else(|| "something else".to_owned()))
 }
 
-/// Returns the innermost object that reports the focus.
+/// Returns the innermost object that reports the focus; `None` if no shown object does.
 fn focused(picture: &ObjectTree) -> Option<usize> {
     let has_it = |&at: &usize| picture[at].shown && picture[at].is(s::FOCUSED);
     (1..picture.objects.len()).filter(has_it).max_by_key(|&at| chain(picture, at).len())

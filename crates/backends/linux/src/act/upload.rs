@@ -303,7 +303,7 @@ fn of_chooser<T>(last: &LastCapture, top: &str, what: impl Fn(&ObjectTree, usize
     Some(what(&last.picture, last.at(top)?))
 }
 
-/// Returns the title of the window with this path.
+/// Returns the title of the window with this path; empty if the last capture lacks the window.
 fn title_of(last: &LastCapture, top: &str) -> String {
     last.object(top).map_or_else(String::new, |object| object.name.clone())
 }

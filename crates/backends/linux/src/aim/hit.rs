@@ -87,8 +87,10 @@ pub(crate) struct HitOutcome {
 }
 
 impl HitOutcome {
-    /// Returns the result of a second test. `named` states whether the first one named an object.
-    /// GTK 4 does not name objects that have never been shown before.
+    /// Returns the result of a second test, which ran after the pointer arrived. `named` states
+    /// whether the first test named an object. GTK 4 does not name objects that have never been
+    /// shown before: if only the first test named an object, a new object is assumed to cover the
+    /// target.
     pub(crate) fn after(self, named: bool, toolkit: Toolkit) -> HitResult {
         let came = toolkit.profile().new_is_silent && named && !self.named && self.hit == HitResult::Target;
         let what = || "an element that appeared when the pointer arrived".to_owned();

@@ -2,8 +2,8 @@
 //! outside it only closes it.
 //!
 //! The X server reports whether a client grabs the pointer. A grab alone may also be a drag, so a
-//! popup must be open as well. GTK 3 draws popovers inside their window without a grab; those
-//! report that they are modal.
+//! popup must be open as well. GTK 3 draws popovers inside their window without a grab; such
+//! popovers report that they are modal.
 
 use crate::aim::window;
 use crate::app::{App, AppView, WindowStack, node_words};
@@ -12,8 +12,8 @@ use stickpin_device::{Error, ErrorCode, HitResult, Result};
 use stickpin_tree::{Handle, NodeRef, Role};
 use stickpin_x11desk::{Window, pointer, windows};
 
-/// Returns [`HitResult::PopupGrab`] if something intercepts an input for an object in this window
-/// before it arrives, otherwise [`HitResult::Target`]. `at` is `None` for a bare point.
+/// Returns [`HitResult::PopupGrab`] if something intercepts an input before it reaches an object in
+/// this window, otherwise [`HitResult::Target`]. `at` is the object, or `None` for a bare point.
 pub(crate) async fn check_input_grab(
     view: AppView<'_>,
     at: Option<usize>,
@@ -98,7 +98,8 @@ pub(super) fn of_the_open_bar(picture: &ObjectTree, at: usize) -> bool {
 }
 
 /// Returns an open popup that does not contain an object. For an object in a popup, only popups
-/// opened from that popup count; menus do not block the entries that opened them.
+/// opened from that popup count, and menus do not, because a menu does not block the entry that
+/// opened it.
 fn open_beside(picture: &ObjectTree, at: Option<usize>) -> Option<usize> {
     let above = at.map(|at| chain(picture, at)).unwrap_or_default();
     let own = popup_in(picture, &above).map(|popup| above[popup]);
@@ -121,8 +122,8 @@ fn open_beside(picture: &ObjectTree, at: Option<usize>) -> Option<usize> {
 /// Returns the window that receives input at a point of the screen.
 ///
 /// # Errors
-/// Returns an error if there is no window, if the window does not belong to the app, or if
-/// something else intercepts the input.
+/// Returns an error if there is no window at the point, if the window does not belong to the app,
+/// or if something else intercepts the input.
 pub(crate) async fn own_window_at(
     view: AppView<'_>,
     to: &str,

@@ -41,7 +41,7 @@ fn has_no_position(rect: Rect) -> bool {
 }
 
 /// Returns the paths of the objects whose rectangles determine a position: the object itself, its
-/// scroll containers (innermost first), and its window.
+/// scroll containers, innermost first, and its window.
 fn position_paths(picture: &ObjectTree, at: usize) -> Vec<String> {
     let window = chain(picture, at).last().copied().unwrap_or(at);
     let all = std::iter::once(at).chain(panes(picture, at)).chain([window]);
@@ -90,7 +90,8 @@ pub(crate) async fn box_of(view: AppView<'_>, handle: Handle) -> Result<Option<R
 }
 
 /// Returns the bounding boxes of elements in screen coordinates; `None` for those without a
-/// position, and for those whose center another window covers.
+/// position, and for those whose center another window covers. For elements in popups and floating
+/// docks, covering windows are ignored.
 pub(crate) async fn boxes_on_top(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
     let Some(sight) = WindowStack::of(view.app).await? else { return boxes(view, handles).await };
     let (mut rects, frames) = boxes_with_frames(view, handles, Some(&sight)).await?;

@@ -9,7 +9,8 @@ use stickpin_tree::{Handle, Rect};
 /// role must have the effect of a press. If there is a pointer, it is used instead of these
 /// actions:
 ///
-/// - The actions of Qt's menu entries, which leave the menu open, so that it receives all keys.
+/// - The actions of Qt's menu entries, which leave the menu open, so that the menu receives all
+///   keys.
 /// - Qt's `Toggle` action, which changes a check box or tool button without emitting `clicked` or
 ///   `triggered`, to which most apps respond.
 /// - The actions of a GTK 3 app that is reached only over the bus. If such an action shows a dialog
@@ -28,8 +29,8 @@ pub(crate) fn is_by_action(view: AppView<'_>, target: Handle) -> bool {
     view.index(target).is_some_and(|at| presses_by_action(view, at))
 }
 
-/// Returns whether an object is a checkable group box of Qt, and there is a pointer to press it. A
-/// press inside it reaches the controls that it contains.
+/// Returns whether an object is a checkable group box of Qt, and there is a pointer to press the
+/// box. A press inside the box reaches the controls that it contains.
 pub(crate) fn is_group_box(app: &App, picture: &ObjectTree, object: &Object) -> bool {
     let is_control = |&child: &usize| !is_menu(picture[child].role);
     app.profile().boxes_hold_controls
@@ -55,8 +56,8 @@ pub(crate) fn press_point(AppView { app, last }: AppView<'_>, at: usize, visible
     (leading(visible, is_right_to_left(&object.name)), y)
 }
 
-/// The distance from the leading edge, in pixels, for elements that do not accept a press
-/// everywhere.
+/// The distance of a press from the leading edge, or from the top edge of a group box, in pixels.
+/// It is used for elements that do not accept a press everywhere.
 const INSET: f64 = 9.0;
 
 /// Returns the x coordinate of a press at the leading edge.

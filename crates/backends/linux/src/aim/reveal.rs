@@ -18,8 +18,9 @@ const ROUNDS: usize = 12;
 /// Timeout for an app to lay out what the wheel has scrolled.
 const SCROLLED: Duration = Duration::from_millis(400);
 
-/// Scrolls until an element is visible: with the toolkit's `ScrollTo`, with the scroll bars around
-/// it, and with the wheel, because GTK 4's scroll bars do not report their position.
+/// Tries to scroll an element into view: with the toolkit's `ScrollTo`, then the scroll bars around
+/// the element, then the wheel, because GTK 4's scroll bars do not report their position. Returns
+/// the element's position afterwards; `None` if it has none.
 pub(crate) async fn scroll_into_view(
     view: AppView<'_>,
     at: usize,

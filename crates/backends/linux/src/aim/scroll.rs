@@ -8,8 +8,8 @@ use stickpin_device::{CancellationToken, ErrorCode, InputOutcome, Result};
 use stickpin_tree::{Handle, Rect};
 use stickpin_x11desk::{pings, pointer, screenshot};
 
-/// Scrolls the container around `target` with its scroll bar if the bar reports a position.
-/// Otherwise, turns the wheel over the target, or over the active window if there is no target.
+/// Scrolls the container around `target` by this many pixels with its scroll bars. If no bar moves,
+/// turns the wheel over the target instead, or over the active window if there is no target.
 pub(crate) async fn scroll(
     view: AppView<'_>,
     target: Option<Handle>,
@@ -83,7 +83,8 @@ const NOTCHES: f64 = 200.0;
 /// Timeout for a list to redraw after scrolling.
 const SCROLLED: Duration = Duration::from_millis(250);
 
-/// Converts pixels to notches: at least one, unless `pixels` is zero or not finite.
+/// Converts pixels to notches: at least one and at most [`NOTCHES`], unless `pixels` is zero or not
+/// finite.
 fn notches(pixels: f64) -> i32 {
     if pixels == 0.0 || !pixels.is_finite() {
         return 0;

@@ -96,8 +96,9 @@ pub(crate) async fn popup(
     }))
 }
 
-/// Returns a modal dialog that the app reports but the display does not show yet. Until the display
-/// shows it, everything outside the dialog counts as covered; afterwards, the display decides.
+/// Returns the description of a modal dialog that the app reports but the display does not show
+/// yet. Until the display shows it, everything outside the dialog counts as covered; afterwards,
+/// the display decides.
 pub(super) fn pending_dialog(view: AppView<'_>, at: usize, windows: &[Window]) -> Option<String> {
     let pid = view.app.info.pid;
     let own: Vec<&Window> = windows.iter().filter(|w| w.pid == pid && w.is_shown()).collect();

@@ -54,8 +54,8 @@ pub(crate) async fn barrier(app: &App) -> Result<()> {
     check_answer(app, app.link.barrier().await).await
 }
 
-/// Waits until the app has received what was sent to it. The app may send the first answer before
-/// that, but not the second one.
+/// Waits until the app has read the input that was sent to it. The app may answer one request
+/// before it reads the input, but not a second one.
 ///
 /// # Errors
 /// Returns the errors of [`barrier`].

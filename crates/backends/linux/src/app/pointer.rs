@@ -24,10 +24,12 @@ impl LastPress {
     }
 }
 
-/// The time and distance, with a margin, within which a second press forms a double press (400 ms
-/// in Qt and GTK).
+/// The time, with a margin, within which a second press forms a double press. Qt and GTK use 400
+/// ms.
 const DOUBLE_CLICK_INTERVAL: Duration = Duration::from_millis(430);
 
+/// The distance along each axis, in pixels and with a margin, within which a second press forms a
+/// double press.
 const DOUBLE_CLICK_DISTANCE: f64 = 8.0;
 
 /// Waits out the double-press interval, so that presses from two commands never form a double
@@ -54,8 +56,9 @@ const DOWN: Duration = Duration::from_millis(12);
 /// Timeout for an app to notice that a button is down.
 const SEEN: Duration = Duration::from_millis(500);
 
-/// While a button is down, waits until the app has noticed the press, if the app can be queried.
-/// Otherwise, a busy app might see the press and the release together.
+/// Waits while a button is down: at least for `hold`, and until the app has noticed the press, if
+/// the app can be queried. Without this wait, a busy app might see the press and the release
+/// together.
 async fn down(link: Option<&Link>, hold: Duration) {
     sleep(hold.max(DOWN)).await;
     let Some(link) = link else { return };

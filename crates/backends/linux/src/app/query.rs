@@ -129,7 +129,7 @@ async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
     Ok(out)
 }
 
-/// Returns the selected ranges of a text.
+/// Returns the selected ranges of a text, without empty ones, and at most [`SELECTIONS`] of them.
 pub(crate) async fn selections(app: &App, path: &str) -> BusResult<Vec<(i32, i32)>> {
     let count: i32 = app.link.call(Call::new(path, TEXT, "GetNSelections")).await?.read()?;
     let selection = |n| Call::new(path, TEXT, "GetSelection").with((n,));

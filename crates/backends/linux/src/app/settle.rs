@@ -74,9 +74,9 @@ pub(crate) async fn wait_for_signal(
     cancel.run_until_cancelled(timeout(wait, more)).await.map(|more| more.is_ok())
 }
 
-/// Returns whether the app's process is working on something that it has not signaled yet. Does not
-/// wait again for a process that works constantly without signals, for example to show an
-/// animation.
+/// Returns whether the app's process is working on something that it has not signaled yet. Returns
+/// false after `end`, and for a process that is known to work constantly without signals, for
+/// example to show an animation.
 fn works_on(device: &mut LinuxDevice, work: &mut ProcessorTime, start: Instant, end: Instant) -> bool {
     let busy = !device.always_busy && work.is_busy();
     device.always_busy |= busy && Instant::now() >= start + BUSY;

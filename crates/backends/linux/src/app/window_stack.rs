@@ -48,7 +48,7 @@ impl WindowStack {
 #[derive(Debug)]
 pub(crate) struct ElementPosition {
     pub(crate) rect: Rect,
-    /// The part that the element's scroll containers show.
+    /// The part that the element's scroll containers show; `None` if they show none of it.
     pub(crate) seen: Option<Rect>,
     /// The offset from the toolkit's coordinates to screen coordinates.
     pub(crate) offset: Point,
@@ -66,8 +66,9 @@ pub(crate) const FRESH: Duration = Duration::from_millis(50);
 #[derive(Debug)]
 pub(crate) struct ActionPrefetch {
     pub(crate) of: Handle,
-    /// The app's change count and the time when the answers were received.
+    /// The app's change count when the answers were received.
     pub(crate) changes: u64,
+    /// The time when the answers were received.
     pub(crate) at: Instant,
     /// The context of the element's record.
     pub(crate) context: Vec<Handle>,

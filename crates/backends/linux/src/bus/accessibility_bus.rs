@@ -23,10 +23,11 @@ const WAKE_TIMEOUT: Duration = Duration::from_secs(60);
 /// The registry, which lists apps and event subscriptions.
 const REGISTRY: &str = "org.a11y.atspi.Registry";
 
-/// The launcher of the accessibility bus on the session bus, its object path, and the interface of
-/// its switch.
+/// The launcher of the accessibility bus on the session bus.
 const LAUNCHER: &str = "org.a11y.Bus";
+/// The launcher's object path.
 const SWITCH: &str = "/org/a11y/bus";
+/// The interface of the switch that announces an assistive technology to apps.
 const STATUS: &str = "org.a11y.Status";
 
 /// The root window's property that contains the bus address.
@@ -140,7 +141,7 @@ impl AccessibilityBus {
         self.call_all(DAEMON, &rules.collect::<Vec<_>>(), until).await
     }
 
-    /// Makes calls and discards their results.
+    /// Makes calls and discards their results; returns the first error.
     async fn call_all(&self, whom: &str, calls: &[Call<'_>], until: Instant) -> BusResult<()> {
         let answers = self.wire.calls(Some(whom), calls, remaining(until)).await;
         answers.into_iter().try_for_each(|answer| answer.map(drop))

@@ -80,7 +80,7 @@ impl Message {
             .map_err(|_| BusError::Corrupt("a value of an unexpected type"))
     }
 
-    /// Reads a text property; empty for any other value.
+    /// Reads a property that is a text or an object path; empty for any other value.
     ///
     /// # Errors
     /// Returns the errors of [`Message::read`].
@@ -153,7 +153,7 @@ pub(crate) fn referred(value: &OwnedVariant) -> Option<Reference> {
     }
 }
 
-/// Returns the text of a variant; empty for another value.
+/// Returns the text or object path in a variant; empty for another value.
 pub(crate) fn text(value: &OwnedVariant) -> String {
     match &**value {
         Variant::Str(text) => text.to_string(),

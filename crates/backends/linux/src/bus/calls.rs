@@ -17,7 +17,7 @@ pub(crate) fn set<'a>(path: &'a str, interface: &'a str, name: &'a str, value: V
     Call::new(path, PROPERTIES, "Set").with((interface, name, value))
 }
 
-/// Creates a query that every app can answer.
+/// Creates the call that gets the role of the app's root object, which every app can answer.
 pub(crate) fn role() -> Call<'static> {
     Call::new(ROOT, ACCESSIBLE, "GetRole")
 }

@@ -27,8 +27,8 @@ pub(crate) fn embedded_path(path: &str) -> Option<(&str, &str)> {
 }
 
 impl Link {
-    /// Returns the path of an object to which another one (`by`) refers, with the bus name if the
-    /// object is a guest.
+    /// Returns the path of an object that the object `by` refers to. The path of a guest includes
+    /// its bus name.
     pub(crate) fn resolve_path(&self, by: &str, (bus, path): Reference) -> String {
         let nearby = embedded_path(by).map(|(bus, _)| bus);
         match nearby {

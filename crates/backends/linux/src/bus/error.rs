@@ -15,7 +15,7 @@ pub(crate) enum BusError {
     /// The app or the bus is gone.
     #[error("no connection: {0}")]
     Closed(String),
-    /// There was no answer in time.
+    /// There was no answer in time. The value is the timeout in milliseconds; 0 if it is unknown.
     #[error("no answer{}", within(*.0))]
     Silent(u128),
     /// The object does not exist, or no longer exists.
@@ -72,7 +72,8 @@ impl BusError {
     }
 }
 
-/// Formats the timeout, if it is known: the bus itself may also report a missing answer.
+/// Formats a timeout in milliseconds; empty for 0, an unknown timeout, because the bus itself may
+/// also report that an answer is missing.
 pub(crate) fn within(ms: u128) -> String {
     if ms == 0 { String::new() } else { format!(" within {ms} ms") }
 }

@@ -153,7 +153,7 @@ impl Link {
         answers.map(|answer| unless_lost(answer.and_then(|answer| answer.read()))).collect()
     }
 
-    /// Returns the parents of objects, as they report them.
+    /// Returns the parents that objects report; `None` for each object that reports none.
     ///
     /// # Errors
     /// Returns an error if the app is gone or silent.

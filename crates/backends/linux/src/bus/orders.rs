@@ -26,8 +26,9 @@ const PROBED: Duration = Duration::from_millis(150);
 /// running are probed again, so that one of them can be reused.
 const MAX_SOCKETS: usize = 32;
 
-/// How long keys wait for the answer to a probe, and the polling interval.
+/// How long keys wait for the answer to a probe.
 const CLEAR: Duration = Duration::from_secs(1);
+/// The interval at which that answer is checked for.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The sockets for orders. The lock is held while the answer to an order is awaited, and until the
@@ -78,8 +79,9 @@ impl Socket {
         self.running.is_none() && self.wire.is_stuck()
     }
 
-    /// Checks whether the order has returned. This is likely if none of `windows`, the app's
-    /// current windows, is new. The answer to a query proves it, now or later.
+    /// Returns whether the order has returned. This is likely if none of `windows`, the app's
+    /// current windows, is new; the answer to a query then proves it. If the answer is late, the
+    /// socket becomes free when the answer arrives.
     async fn probe(&mut self, windows: &[String]) -> bool {
         let came = |before: &Vec<String>| windows.iter().any(|window| !before.contains(window));
         if self.wire.is_stuck() || self.running.as_ref().is_some_and(came) {
@@ -135,8 +137,8 @@ impl Link {
         Ok(windows.into_iter().flatten().flatten().map(|(_, path)| path).collect())
     }
 
-    /// Waits until no query is queued behind an order that has not returned. Returns false if one
-    /// remains, in which case a key would lock up the app for good.
+    /// Waits until no query is queued behind an order that has not returned. Returns false if such
+    /// a query remains after a timeout; a key would then lock up the app for good.
     pub(crate) async fn takes_keys(&self) -> bool {
         let Some(orders) = &self.orders else { return true };
         let until = Instant::now() + CLEAR;

@@ -203,7 +203,7 @@ async fn write_all(
     }
 }
 
-/// Reads until the other side closes the connection.
+/// Reads messages until the other side closes the connection or reading fails.
 async fn read_all(mut stream: MessageStream, pending: Arc<Mutex<PendingCalls>>, listener: Listener) {
     let why = loop {
         match std::future::poll_fn(|cx| Pin::new(&mut stream).poll_next(cx)).await {

@@ -59,8 +59,8 @@ pub(super) fn of_fields(picture: &ObjectTree) -> HashMap<&str, &str> {
     out
 }
 
-/// Returns whether an adjacent label may name an object. The name of a combo box may be its
-/// selected option.
+/// Returns whether an adjacent label may name an object. A combo box always qualifies, because its
+/// own name may be the selected option.
 pub(crate) fn lacks_name(object: &Object) -> bool {
     let control = is_field(object.role) || object.role == n::SLIDER;
     control && object.name.is_empty() || object.role == n::COMBO_BOX

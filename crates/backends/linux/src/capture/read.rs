@@ -301,8 +301,9 @@ fn holds_few(number: u32) -> bool {
     matches!(number, role::LIST_BOX | role::DOCUMENT_TEXT | role::DOCUMENT_PRESENTATION)
 }
 
-/// Returns whether the content may be scrolled into view. Folded content, such as menus and pages
-/// of a notebook, cannot.
+/// Returns whether the children of an object with the role `own` may be scrolled into view. `above`
+/// states whether this is so for the object itself. Folded content, such as menus and pages of a
+/// notebook, cannot be scrolled into view.
 fn scrolls(own: u32, above: bool) -> bool {
     let pane = matches!(own, role::SCROLL_PANE | role::DOCUMENT_FRAME | role::DOCUMENT_WEB);
     pane || above && !roles::is(own, Facts::FOLDS)

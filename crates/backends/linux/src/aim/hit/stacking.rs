@@ -100,8 +100,7 @@ pub(super) async fn read_objects(app: &App, paths: Vec<String>) -> Result<Object
     lifecycle::check_answer(app, told).await.map(|_| now)
 }
 
-/// Returns the index in `above` at which the ancestors inside the window end: a popup is above the
-/// window.
+/// Returns the number of entries of `above` that are inside the window. A popup counts as a window.
 fn end_of_window(picture: &ObjectTree, above: &[usize]) -> usize {
     let panel = |at: &usize| picture[*at].role == n::PANEL && picture[*at].is(s::MODAL);
     let popover = || above.iter().position(panel).filter(|_| picture.profile().popovers_are_panels);

@@ -8,7 +8,8 @@ use super::{CellPosition, TABLE, Table, TableRange};
 use crate::bus::{ACCESSIBLE, BusResult, Call, SCREEN, calls};
 use crate::model::role;
 
-/// The distances from a corner at which the table is queried: past borders, then past headers.
+/// The distances from a corner, in pixels, at which the table is queried: past borders, then past
+/// headers.
 const INSETS: &[i32] = &[3, 14, 32, 56];
 
 /// The number of points along each side at which a table is queried if it has no cell at its

@@ -138,8 +138,8 @@ fn holds_value(picture: &ObjectTree, object: &Object, depth: usize) -> bool {
 /// The maximum depth of the search for a control with a value.
 const DEEP: usize = 8;
 
-/// Returns whether several items of an object may be selected. Qt reports this on each item
-/// instead.
+/// Returns whether the items of an object report that several of them may be selected, as in Qt.
+/// Other toolkits report this on the object itself.
 fn takes_several(picture: &ObjectTree, object: &Object) -> bool {
     let says = |object| picture.children(object).any(|child| child.is(s::MULTISELECTABLE));
     let mut rows = picture.children(object).filter(|child| child.role == n::TABLE_ROW);

@@ -91,7 +91,8 @@ impl TreeAssembly<'_> {
     }
 }
 
-/// Returns the text of the labels inside an object.
+/// Returns the text inside an object: that of its labels, headings, paragraphs and inner cells,
+/// joined by spaces.
 pub(super) fn text_below(picture: &ObjectTree, object: &Object, depth: usize) -> String {
     let text = |child: &Object| match child.role {
         n::LABEL | n::STATIC | n::HEADING | n::PARAGRAPH => {

@@ -52,7 +52,8 @@ fn reported_value(object: &Object, role: Role, states: States) -> String {
     }
 }
 
-/// Marks a text that was truncated.
+/// Appends `…` to a text that was truncated. `length` is the number of characters of the whole
+/// text.
 pub(super) fn mark_clipped(text: &str, length: Option<i32>) -> String {
     if length.is_some_and(|length| length > TEXT) { format!("{text}…") } else { text.to_owned() }
 }
