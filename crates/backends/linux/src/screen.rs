@@ -75,6 +75,7 @@ impl Screen {
     }
 
     /// Waits until a program of the private display has ended, and returns the resulting error.
+    /// Never returns if there is no private display.
     pub(crate) async fn wait_for_failure(&self) -> Error {
         let Some(private) = &self.private else { return std::future::pending().await };
         private.wait_for_failure().await

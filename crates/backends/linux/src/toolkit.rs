@@ -1,5 +1,5 @@
-//! Toolkits and their peculiarities. No other folder names a toolkit (`tests/floors.rs`): others
-//! ask for a fact of the [`profile`], or leave a step of a capture to the [`ToolkitReader`].
+//! Toolkits and their peculiarities. No other folder names a toolkit (`tests/floors.rs`): the other
+//! folders use a fact of the [`profile`], or leave a step of a capture to the [`ToolkitReader`].
 
 mod bridges;
 mod gecko;

@@ -51,7 +51,8 @@ impl OrderSockets {
         Self { address: address.into(), sockets: Arc::default() }
     }
 
-    /// Returns the index of a free socket; connects a new one if there is none.
+    /// Returns the index of a free socket. If there is none, connects a new socket; once there are
+    /// [`MAX_SOCKETS`], probes the busy ones instead.
     async fn free(&self, sockets: &mut Vec<Socket>, windows: &[String]) -> BusResult<usize> {
         sockets.retain(|socket| !socket.wire.closed());
         let is_free = |socket: &Socket| socket.running.is_none() && !socket.wire.is_stuck();

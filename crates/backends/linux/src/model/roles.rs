@@ -56,9 +56,9 @@ bitflags::bitflags! {
         /// The role's action has the effect of a press. A press on a row selects it, whereas its
         /// action opens it.
         const PRESSED = 1 << 10;
-        /// The role can be checked or toggled.
+        /// Objects of this role can be checked or toggled.
         const CHECKED = 1 << 11;
-        /// The wheel changes the object: a number or a choice.
+        /// The wheel over an object of this role changes its number or choice.
         const TURNED = 1 << 12;
     }
 }
@@ -142,7 +142,7 @@ pub(crate) fn aria_role(role: u32, above: ParentContext, states: u64, named: boo
     }
 }
 
-/// Returns the landmark that `xml-roles` names.
+/// Returns the role that the first word of `xml-roles` names; `None` if that role is no landmark.
 pub(crate) fn landmark(xml_roles: &str) -> Option<Role> {
     let role: Role = xml_roles.split_whitespace().next()?.parse().ok()?;
     const LANDMARKS: &str = "banner complementary contentinfo form main navigation region search";

@@ -20,12 +20,14 @@ use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep};
 
-/// The intervals at which a started app is checked for registration, and for CPU time and windows.
+/// The interval at which a started app is checked for registration.
 const LOOK: Duration = Duration::from_millis(50);
+/// The interval at which a started app is checked for CPU time and windows.
 const WORK: Duration = Duration::from_secs(1);
 
-/// How long an app may show a window before it registers: while idle, and while working.
+/// How long an idle app may show a window before it registers.
 const UNREGISTERED: Duration = Duration::from_secs(5);
+/// How long a working app may show a window before it registers.
 const UNREGISTERED_BUSY: Duration = Duration::from_secs(20);
 
 /// The number of bytes that are kept from the end of an app's stderr.
@@ -71,7 +73,7 @@ impl Inaccessible {
 pub(crate) struct Stderr(Arc<Mutex<Vec<u8>>>);
 
 impl Stderr {
-    /// Reads until all writers have closed the pipe. Otherwise, an app would block on a full pipe.
+    /// Reads until all writers have closed the pipe, because an app would block on a full pipe.
     pub(crate) fn read(mut from: impl AsyncRead + Unpin + Send + 'static) -> Self {
         let kept = Self::default();
         let own = kept.clone();
@@ -87,7 +89,8 @@ impl Stderr {
         kept
     }
 
-    /// Returns the last line that is not blank, as the end of a sentence.
+    /// Returns the last line that is not blank, as the end of a sentence; empty if there is no such
+    /// line.
     pub(crate) fn last_line(&self) -> String {
         let kept = self.0.lock();
         let text = String::from_utf8_lossy(&kept);

@@ -43,7 +43,7 @@ impl Toolkit {
         }
     }
 
-    /// Determines a toolkit by the path of a window, if its name is not conclusive.
+    /// Determines a toolkit by the path of a window, if the name of the toolkit is not conclusive.
     pub(crate) fn of_window(path: &str) -> Self {
         let is_number = |part: &str| part.bytes().all(|b| b.is_ascii_digit()) && !part.is_empty();
         let numbers = path.strip_prefix(ACCESSIBLE).and_then(|rest| rest.split_once('/'));

@@ -89,15 +89,15 @@ impl ToolkitReader for Qt {
 struct FocusClaims {
     /// The widgets that report the focus.
     widgets: Vec<usize>,
-    /// The innermost of these widgets.
+    /// The innermost of `widgets`: those that contain no other widget that reports the focus.
     holders: Vec<usize>,
     /// Items of lists, tables and trees, each with its container.
     items: Vec<(usize, Option<usize>)>,
 }
 
 impl FocusClaims {
-    /// Searches an object and its descendants; `list` is its container if it is an item. Returns
-    /// whether a widget in it reports the focus.
+    /// Searches an object and its descendants; `list` is the innermost list, table or tree around
+    /// the object. Returns whether the object or a descendant is a widget that reports the focus.
     fn look(&mut self, picture: &ObjectTree, at: usize, list: Option<usize>, depth: usize) -> bool {
         let object = &picture[at];
         if !object.shown || depth > limits::DEPTH {

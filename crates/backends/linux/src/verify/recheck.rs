@@ -167,8 +167,8 @@ impl RecheckedObjects {
         Ok(RecheckAnswers { objects, there, same })
     }
 
-    /// Returns whether the answers can replace the old objects, which requires that nothing came or
-    /// went.
+    /// Returns whether the answers can replace the old objects: all of them still exist with the
+    /// same children, and none has become visible or invisible.
     pub(super) fn fits(&self, now: &RecheckAnswers, picture: &ObjectTree) -> bool {
         let seen = |object: &Object| states::is_visible(object.states, picture.toolkit);
         let kept = |(object, &at): (&Object, &usize)| seen(object) == seen(&picture[at]);
@@ -183,7 +183,7 @@ impl RecheckedObjects {
     }
 }
 
-/// Returns the object with this path, if it is shown.
+/// Returns the index of the object with this path, if it is shown.
 fn find_shown(picture: &ObjectTree, path: &str) -> Option<usize> {
     picture.objects.iter().position(|object| object.path == path).filter(|&at| picture[at].shown)
 }

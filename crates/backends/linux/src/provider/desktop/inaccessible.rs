@@ -95,8 +95,8 @@ impl DesktopEnvironment {
     }
 }
 
-/// Gives a window the keyboard focus. Returns the result of the input if another window keeps the
-/// focus.
+/// Gives a window the keyboard focus for an input. If another window keeps the focus, returns the
+/// outcome of the stopped input; otherwise `None`.
 async fn focus_taker(x11: &X11, window: &Window) -> Result<Option<InputOutcome>> {
     let id = window.id;
     let taker = x11.run(move |d| {
