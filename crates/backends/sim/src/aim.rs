@@ -93,7 +93,7 @@ pub(crate) fn aim(
     Ok(Aim::new(rect, hit(sim, addresses, at, point)).point(point).pointer_moved(true))
 }
 
-/// Returns what an input at a point would reach, from the perspective of its target.
+/// Returns the result of the hit test for an input that is meant for the element `at`.
 fn hit(sim: &Sim, addresses: &mut Addresses, at: usize, point: (f64, f64)) -> HitResult {
     match sim.layout().hit_test(sim.dom(), point.0, point.1) {
         Some(hit) if is_same_target(sim, hit, at) => HitResult::Target,

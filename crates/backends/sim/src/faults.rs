@@ -33,8 +33,8 @@ impl Patches {
         Self { fault, done: Vec::new() }
     }
 
-    /// Takes the pending fault if it is this one, so that it occurs only once. Returns whether it
-    /// was.
+    /// Takes the pending fault if it is `fault`, so that the fault occurs only once. Returns
+    /// whether the fault was taken.
     pub(crate) fn take(&mut self, fault: Fault) -> bool {
         self.fault.take_if(|pending| *pending == fault).is_some()
     }
@@ -65,8 +65,8 @@ impl Patches {
         true
     }
 
-    /// Changes the document when the pointer arrives, if that is the injected fault. Returns
-    /// whether it did.
+    /// Changes the document when the pointer arrives, if the pending fault is [`Fault::Insert`].
+    /// Returns whether the document changes.
     pub(crate) fn shift_on_arrival(&mut self) -> bool {
         let is = self.take(Fault::Insert);
         if is {

@@ -252,8 +252,7 @@ impl InputGuards {
         }
     }
 
-    /// Returns whether all guarded targets still exist. The caller looks again for a target that is
-    /// gone, whatever else has changed.
+    /// Returns whether all guarded targets still exist.
     pub(crate) fn has_targets(&self, sim: &Sim) -> bool {
         self.guards.iter().all(|guard| guard.target(sim.dom()).is_some())
     }

@@ -15,14 +15,15 @@ impl Sim {
         Input { sim: self }
     }
 
-    /// Returns the control around an element: the element itself or its nearest ancestor that is
-    /// actionable; the element if there is none.
+    /// Returns the control around an element: the nearest actionable one among the element and its
+    /// ancestors, otherwise the element itself.
     pub(crate) fn control(&self, at: usize) -> usize {
         let dom = self.dom();
         dom.path(at).find(|&i| dom.nodes[i].states.contains(States::ACTIONABLE)).unwrap_or(at)
     }
 
-    /// Returns the control that a label names, or the element itself.
+    /// Returns the element that the label around an element names with `for`; the element itself if
+    /// there is no such label.
     pub(crate) fn label_target(&self, at: usize) -> usize {
         let dom = self.dom();
         let label = dom.path(at).find(|&i| dom.nodes[i].role == Role::Label);
@@ -107,7 +108,7 @@ impl Input<'_> {
         }
     }
 
-    /// Moves the focus. Returns false if the element already has it.
+    /// Moves the focus to an element; `None` removes the focus. Returns false if nothing changes.
     pub(crate) fn focus(&mut self, id: Option<u64>) -> bool {
         if self.sim.tab().focus == id {
             return false;
@@ -120,7 +121,8 @@ impl Input<'_> {
         true
     }
 
-    /// Toggles what a press toggles: checkboxes, switches, radio buttons, options.
+    /// Toggles what a press toggles: checkboxes, switches, menu item checkboxes, radio buttons and
+    /// options, if they are bound to a variable.
     pub(crate) fn toggle(&mut self, id: u64) {
         let dom = self.sim.dom();
         let Some(at) = dom.find(id) else { return };

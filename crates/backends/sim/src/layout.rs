@@ -224,12 +224,12 @@ impl Layout {
         self.rects[at]?.intersection(clip)?.intersection(area)
     }
 
-    /// Returns the visible part of a node, ignoring occlusion; `None` if there is none.
+    /// Returns the visible part of a node, ignoring occlusion; `None` if no part is visible.
     pub(crate) fn visible_rect(&self, at: usize) -> Option<Rect> {
         self.rects[at]?.intersection(self.clips[at])
     }
 
-    /// Returns the innermost element under a point, which a press there would reach.
+    /// Returns the element that a press at a point would reach; `None` if there is no such element.
     pub(crate) fn hit_test(&self, dom: &Dom, x: f64, y: f64) -> Option<usize> {
         if !self.viewport.contains(x, y) {
             return None;

@@ -11,7 +11,7 @@ const DEFAULT_REUSE_AFTER: u64 = 16;
 words! {
     /// The clock of an app.
     ClockKind {
-        /// The real time.
+        /// Runs in real time.
         Real = "real",
         /// Stands still, and jumps ahead while a command waits for the app.
         Virtual = "virtual",

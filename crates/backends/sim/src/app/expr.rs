@@ -91,7 +91,7 @@ functions! {
     Lower = "lower" "expr",
     Set = "set" "place expr",
     Push = "push" "list fields*",
-    /// Inserts at a position.
+    /// Inserts a record at a position.
     Insert = "insert" "list expr fields*",
     Remove = "remove" "list expr",
     /// Changes fields of the matching records, which keep their identity.
@@ -99,7 +99,7 @@ functions! {
     /// Replaces each matching record with a new one.
     Replace = "replace" "list expr fields*",
     Move = "move" "list expr expr",
-    /// Sorts by a field.
+    /// Sorts a list by a field.
     Sort = "sort" "list expr",
     Reverse = "reverse" "list",
     /// Replaces the children of a marked element with new nodes, as `innerHTML` does.
@@ -259,7 +259,8 @@ impl Expr {
         Ok(left)
     }
 
-    /// Parses one operand: a constant, a name, a call, or an expression in parentheses.
+    /// Parses one operand: a constant, a name, a call, an expression in parentheses, or a negation
+    /// with `not` or `-`.
     pub(crate) fn parse_operand(lexer: &mut Lexer<'_>) -> Result<Self, String> {
         if lexer.take("not")? {
             return Ok(Self::Call(Function::Not, vec![Self::parse_binary(lexer, 3)?]));

@@ -9,7 +9,7 @@ pub(crate) enum Token<'s> {
     Int(i64),
     /// The inside of a quoted text, in which `{...}` is an expression.
     Text(&'s str),
-    /// An operator or a bracket.
+    /// An operator, a bracket or a separator.
     Op(&'s str),
     /// The end of the source.
     End,
@@ -66,7 +66,7 @@ impl<'s> Lexer<'s> {
         Ok(token)
     }
 
-    /// Consumes this operator or word if it is next.
+    /// Consumes this operator or word if it is next. Returns whether it was.
     pub(crate) fn take(&mut self, what: &str) -> Result<bool, String> {
         let is_match = matches!(self.peek()?, Token::Op(t) | Token::Word(t) if t == what);
         if is_match {

@@ -41,7 +41,7 @@ pub(crate) struct Screen {
     pub(crate) delay: u64,
     /// The number of initial loads that fail.
     pub(crate) flaky: u64,
-    /// Whether leaving the screen must be confirmed.
+    /// The condition under which leaving the screen must be confirmed; `None` if it never must be.
     pub(crate) guard: Option<Expr>,
     /// The actions of the screen, which take precedence over the app's actions of the same name.
     pub(crate) actions: HashMap<String, Script>,

@@ -212,7 +212,7 @@ impl Navigator<'_> {
         self.request_navigation(path, HistoryChange::Push)
     }
 
-    /// Reloads the document, which takes a while.
+    /// Reloads the document, which takes 300 ms.
     pub(crate) fn reload_slowly(&mut self) {
         let navigation = PendingNavigation { url: self.sim.path(), change: HistoryChange::Reload };
         let name = format!("GET {}", navigation.url);
@@ -229,8 +229,8 @@ impl Navigator<'_> {
         self.fetch(PendingNavigation { url, change: HistoryChange::Push })
     }
 
-    /// Closes the front tab. The next tab, or the previous one if there is none, comes to the
-    /// front. The only tab stays.
+    /// Closes the front tab. The next tab, or the previous one if there is no next tab, comes to
+    /// the front. The only tab stays.
     pub(crate) fn close_tab(&mut self) {
         if self.sim.tabs.len() > 1 {
             self.remove_tab(self.sim.active, TabEndReason::Closed);
@@ -238,7 +238,7 @@ impl Navigator<'_> {
     }
 
     /// Removes a tab. If it was the front one, the next tab comes to the front, or the previous one
-    /// if there is none.
+    /// if there is no next tab.
     pub(crate) fn remove_tab(&mut self, at: usize, reason: TabEndReason) {
         let removed = self.sim.tabs.remove(at);
         let scopes: Vec<u64> = removed.entries.iter().map(|e| e.scope).collect();

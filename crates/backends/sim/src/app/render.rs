@@ -29,7 +29,7 @@ pub(crate) struct RenderInput<'a> {
 pub(super) struct Renderer<'a> {
     input: RenderInput<'a>,
     nodes: Vec<Node>,
-    /// The open ancestors.
+    /// The nodes whose children are being rendered, outermost first.
     open: Vec<usize>,
     /// The key parts of the loops that were entered since the parent.
     part: String,

@@ -182,8 +182,8 @@ impl ScriptRun<'_> {
         }
     }
 
-    /// Opens a dialog. `then` contains the statement that follows acceptance and, optionally, the
-    /// one that follows dismissal.
+    /// Opens a dialog. `then` contains the statements that follow acceptance and dismissal, in this
+    /// order; both are optional.
     fn open_dialog(
         &mut self,
         kind: &str,
