@@ -141,7 +141,8 @@ pub(crate) async fn press(
     }
 }
 
-/// Replaces the content of a field and reads it back.
+/// Replaces the content of a field through the accessibility interfaces, and reads it back. Returns
+/// an unhandled outcome if the app does not accept the content.
 async fn fill(act: &Act<'_>, target: Handle, text: &str) -> Result<InputOutcome> {
     let (app, object) = (&act.device.app, act.device.view().object(target)?);
     if object.role == n::TERMINAL {

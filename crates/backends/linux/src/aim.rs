@@ -49,7 +49,8 @@ const FRAMES: usize = 4;
 enum RetryReason {
     /// The target moved away when the pointer arrived.
     Moved,
-    /// The target is not shown by its scroll containers, or its window is outside the screen.
+    /// The target is not shown by its scroll containers, is outside the screen, or is in a window
+    /// that has just appeared.
     OutOfView,
     /// The target has no position, or none inside its window: app and display do not agree yet.
     NoPosition,
@@ -58,8 +59,8 @@ enum RetryReason {
 /// Brings an element into view, moves the pointer there if requested, and determines what an input
 /// there would reach.
 ///
-/// `ahead` contains the prefetched answers about the element. It becomes `None` if anything moves
-/// or signals a change meanwhile.
+/// `ahead` contains the prefetched answers about the element. It becomes `None` unless the element
+/// is pressed through its own action and the answers are still valid afterwards.
 pub(crate) async fn aim_at(
     device: &mut LinuxDevice,
     handle: Handle,

@@ -208,7 +208,8 @@ pub(crate) async fn foreign_focus_error(app: &App, other: Window, x11: &X11) -> 
     Ok(Error::element_covered(format!("{what} keeps the keyboard focus")).hint(hint))
 }
 
-/// Sends one chord.
+/// Sends one chord to the app's active window. Escape goes to a window of another process instead,
+/// if that window blocks the app.
 pub(crate) async fn chord(act: &mut Act<'_>, modifiers: Modifiers, key: &str) -> Result<InputOutcome> {
     if (modifiers, key) == (Modifiers::default(), "Escape")
         && act.device.app.screen.has_pointer()

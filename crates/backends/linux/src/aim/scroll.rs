@@ -50,7 +50,7 @@ pub(crate) async fn scroll(
     Ok(InputOutcome::done().moved(moved))
 }
 
-/// Turns the wheel at a point. Returns whether the picture of an area around it changed.
+/// Turns the wheel at a point. Returns whether the picture of `area` changed.
 async fn turn_wheel(
     view: AppView<'_>,
     target: Option<Handle>,

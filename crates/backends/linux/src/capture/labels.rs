@@ -12,8 +12,9 @@ use hashbrown::{HashMap, HashSet};
 /// The maximum distance between a field and the label above it, in pixels.
 const ABOVE: i32 = 24;
 
-/// Returns labels for fields without a name: the nearest label to the left on the same line,
-/// otherwise the one directly above in the same container.
+/// Returns labels for fields without a name, by the path of the field: the nearest label to the
+/// left on the same line, otherwise the nearest one directly above. Only siblings of the field
+/// count.
 pub(super) fn of_fields(picture: &ObjectTree) -> HashMap<&str, &str> {
     let mut out = HashMap::new();
     for parent in picture.objects.iter().filter(|parent| parent.shown) {

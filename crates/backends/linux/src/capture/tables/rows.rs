@@ -8,8 +8,8 @@ use std::ops::Range;
 /// The state bits that mark a row as having children.
 pub(super) const OPENS: u64 = states::EXPANDABLE | states::EXPANDED | states::COLLAPSED;
 
-/// Groups cells into rows, if a table has several columns or its rows have headers, and records
-/// which rows and columns were omitted.
+/// Groups cells into rows, if a table has several columns or its rows have headers. If some rows or
+/// columns were omitted, adds to the table's description which ones were read.
 pub(super) fn arrange(
     picture: &mut ObjectTree,
     at: usize,
