@@ -64,7 +64,8 @@ pub(crate) struct LinuxDevice {
     pub(crate) readahead: Readahead,
     /// The app's change count when notices were last requested.
     pub(crate) changes_reported: u64,
-    /// The object that GTK 4 was last asked to activate, and when. GTK 4 acts after a delay.
+    /// The path of the object whose activation was last requested from GTK 4, and the time of the
+    /// request. GTK 4 acts after a delay.
     pub(crate) activated: Option<(String, Instant)>,
     /// The time and position of the last press of the pointer.
     pub(crate) last_press: Option<LastPress>,
@@ -85,8 +86,8 @@ pub(crate) struct LinuxDevice {
 }
 
 impl LinuxDevice {
-    /// Creates a device for the app of a process. `what` is the address that was opened; `None` for
-    /// an app without an address of its own, such as one of the apps of a desktop session.
+    /// Creates a device for the app of a process. `what` is the address that was opened; `None` if
+    /// the device reads one of several apps, as in a desktop session.
     pub(crate) fn new(
         desktop: AccessibilityBus,
         link: Link,

@@ -49,8 +49,8 @@ impl Screen {
         }
     }
 
-    /// Returns the screen that the person uses. Without a display, it has neither pointer nor
-    /// keyboard.
+    /// Returns the screen that the person uses. Without a display, that screen has neither pointer
+    /// nor keyboard.
     pub(crate) fn shared(display: Option<&str>, wayland: bool) -> Self {
         Self { address: display.map(Address::shared), wayland, ..Self::default() }
     }

@@ -37,7 +37,7 @@ pub(crate) trait ToolkitReader: Sync {
     }
 
     /// Returns the only queries that an object needs before its details, if it merely contains
-    /// text.
+    /// text; `None` if the object needs all queries.
     fn plain_questions(&self, _object: &Object) -> Option<&'static [Question]> {
         None
     }

@@ -77,7 +77,7 @@ pub(crate) async fn wait_stable_value(
 }
 
 /// Returns the characters that the app has appended to the text and selected; `None` if there are
-/// none.
+/// no such characters.
 async fn completion(app: &App, field: &Object, text: &str, value: Option<&str>) -> Result<Option<String>> {
     let Some(rest) = value.and_then(|value| value.strip_prefix(text)).filter(|rest| !rest.is_empty()) else {
         return Ok(None);
@@ -96,8 +96,8 @@ pub(crate) fn comparable<'a>(field: &Object, text: &str, value: &'a str) -> &'a 
     }
 }
 
-/// Returns whether the only selection is `rest`, which follows `text`. Some toolkits count UTF-16
-/// code units.
+/// Returns whether the only selection is `rest`, which follows `text`. Positions may be counted in
+/// characters or, as some toolkits do, in UTF-16 code units.
 fn is_all_of(selected: &[(i32, i32)], text: &str, rest: &str) -> bool {
     let counts: [fn(&str) -> usize; 2] = [|s| s.chars().count(), |s| s.encode_utf16().count()];
     let [(start, end)] = selected else { return false };

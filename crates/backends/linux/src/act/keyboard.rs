@@ -196,7 +196,7 @@ pub(crate) async fn wait_until_keys_handled(app: &App) {
     }
 }
 
-/// Returns the error for keys that would go to `other`, another window.
+/// Returns the error for keys that would go to the window `other` instead of the intended one.
 pub(crate) async fn foreign_focus_error(app: &App, other: Window, x11: &X11) -> Result<Error> {
     let what = window::covering_window(app, other, x11).await?;
     let hint = match app.screen.own {

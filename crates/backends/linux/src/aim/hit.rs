@@ -1,5 +1,5 @@
-//! Hit tests: which element an input at a point reaches, and whether this is the intended element,
-//! if there is one. The X server determines which window gets the input (`aim/window.rs`), and the
+//! Hit tests, which determine the element that an input at a point reaches, and whether that is the
+//! intended element. The X server determines which window gets the input (`aim/window.rs`), and the
 //! app names its object at the point (`named`). The order of children determines what covers that
 //! object (`stacking`), and the ancestors determine what an unread object belongs to (`named`).
 
@@ -70,8 +70,8 @@ pub(crate) struct IntendedTarget<'d> {
     pub(crate) offset: Point,
     /// Whether the window is known to be the topmost one at the point.
     pub(crate) on_top: bool,
-    /// Whether to ask the app for the object at the point. The app is not asked about a press
-    /// through the element's own action, nor about a point in a popup, where it would name the
+    /// Whether to query the app for the object at the point. The query is omitted for a press
+    /// through the element's own action, and for a point in a popup, where the app would name the
     /// object below.
     pub(crate) asked: bool,
     /// The rectangles of objects that may cover the target, if they were queried just now.
@@ -117,8 +117,8 @@ pub(crate) async fn hit_test(
 }
 
 /// Returns the path of the object that an input at a point of the screen reaches; `None` if the app
-/// has none there. Finds the window at the point, then the innermost object in it. The object need
-/// not be in the last capture.
+/// has no object there. Finds the window at the point, then the innermost object in it. The object
+/// need not be in the last capture.
 pub(crate) async fn object_at(
     view: AppView<'_>,
     sight: &WindowStack,
@@ -193,7 +193,7 @@ async fn within(
 }
 
 /// Asks the app for the object at a point, descending from the window. Returns `None` if the app
-/// names none; this is an error for toolkits that name everything that they show.
+/// names no object, which is an error for toolkits that name everything that they show.
 async fn inner_hit(spot: HitPoint<'_>, at: usize) -> Resolved<Option<HitResult>> {
     let last = spot.view.last;
     let (above, top) = (last.chain(at), last.top(at));
@@ -233,7 +233,7 @@ async fn named_hit(view: AppView<'_>, at: usize, path: &str) -> Result<HitResult
     Ok(HitResult::Covered { by: Some(view.app.ids.handle(path)), what: last[there].describe() })
 }
 
-/// Determines whether an element is covered by a later sibling, its own or that of an ancestor.
+/// Determines whether a later sibling of an element or of one of its ancestors covers the element.
 ///
 /// GTK draws children in order, and `GetAccessibleAtPoint` returns the first one at the point,
 /// which is the lowest. `said` contains the rectangles of these siblings, if they were queried just

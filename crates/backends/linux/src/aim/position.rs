@@ -168,7 +168,8 @@ pub(crate) async fn aim_rects(
     Ok([own, over])
 }
 
-/// Computes the position of an element from the rectangles of its [`position_paths`].
+/// Computes the position of an element from the rectangles of its [`position_paths`]; `None` if the
+/// element has no position.
 pub(super) async fn position_from_answers(
     view: AppView<'_>,
     at: usize,

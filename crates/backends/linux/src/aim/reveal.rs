@@ -112,7 +112,8 @@ async fn panes_away(
     Ok(away.collect())
 }
 
-/// Moves the scroll bars of a container by this distance. Returns false if none moves.
+/// Moves the scroll bars of a container by this distance, in pixels of the content. Returns false
+/// if no bar moves.
 pub(super) async fn scroll_pane(view: AppView<'_>, pane: usize, (dx, dy): Point) -> Result<bool> {
     let bars = bars_of(view.last, pane);
     let said = ask::extents_of(view.app, &bars).await?;

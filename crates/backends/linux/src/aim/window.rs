@@ -107,7 +107,7 @@ pub(super) fn pending_dialog(view: AppView<'_>, at: usize, windows: &[Window]) -
 }
 
 /// Returns the name of a modal window of the app that is not among these windows; `None` if there
-/// is none, or if `top`, the window that is aimed at, is modal itself.
+/// is no such window, or if `top`, the window that is aimed at, is modal itself.
 fn pending_dialog_name<'p>(picture: &'p ObjectTree, top: usize, shown: &[&Window]) -> Option<&'p str> {
     // A modal window may have others below it.
     if picture[top].is(states::MODAL) {

@@ -138,13 +138,14 @@ pub(crate) async fn states_of(app: &App, path: &str) -> Result<u64> {
     }
 }
 
-/// Reads the rectangle of an object in the toolkit's coordinates; `None` if it has none or is gone.
+/// Reads the rectangle of an object in the toolkit's coordinates; `None` if the object has no
+/// rectangle or is gone.
 pub(crate) async fn place(app: &App, path: &str) -> Result<Option<Rect>> {
     Ok(extents_of(app, &[path.to_owned()]).await?.pop().flatten())
 }
 
-/// Reads the rectangles of objects in the toolkit's coordinates; `None` for those that have none or
-/// are gone.
+/// Reads the rectangles of objects in the toolkit's coordinates; `None` for objects that have no
+/// rectangle or are gone.
 pub(crate) async fn extents_of(app: &App, paths: &[String]) -> Result<Vec<Option<Rect>>> {
     lifecycle::check_answer(app, query_extents(&app.link, paths).await).await
 }

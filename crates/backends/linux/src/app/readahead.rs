@@ -17,8 +17,8 @@ const QUIET: Duration = Duration::from_millis(200);
 /// app that changes every second forever is read only a few times.
 const LONGER: u32 = 4;
 
-/// The largest app that is read ahead, in objects. A person who uses a larger app may notice that
-/// it is busy answering.
+/// The maximum number of objects of an app that is read ahead. A person who uses a larger app may
+/// notice that it is busy answering.
 const OBJECTS: usize = 3_000;
 
 /// The state of reading ahead since a command last read the app.

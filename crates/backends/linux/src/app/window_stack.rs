@@ -37,7 +37,7 @@ impl WindowStack {
         self.x11.run(move |d| windows::toplevel_at(d, x, y)).await
     }
 
-    /// Returns the window that currently receives an input at a point, if it is one of those read.
+    /// Returns the window that currently receives an input at a point, if it is one of `windows`.
     pub(crate) async fn at(&self, point: Point) -> Result<Option<&Window>> {
         let top = self.top(point).await?;
         Ok(self.windows.iter().find(|w| w.is_in(top)))

@@ -239,7 +239,8 @@ async fn find(addresses: &Addresses, until: Instant) -> BusResult<String> {
     }
 }
 
-/// Asks the session bus about the accessibility bus.
+/// Sends a query to the launcher of the accessibility bus, over the session bus at the address
+/// `session`.
 async fn query(session: &str, call: Call<'_>, until: Instant) -> Answer {
     let wire = Wire::connect(session, true, remaining(until), Box::new(|_| {})).await?;
     wire.call(Some(LAUNCHER), &call, remaining(until)).await

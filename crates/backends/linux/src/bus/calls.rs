@@ -42,7 +42,7 @@ pub(crate) fn of_bus(member: &str) -> Call<'_> {
     Call::new("/org/freedesktop/DBus", DAEMON, member)
 }
 
-/// Asks for the actions of an object.
+/// Queries the names of an object's actions.
 ///
 /// # Errors
 /// Returns the error of the answer.

@@ -15,7 +15,7 @@ use crate::bus::wire::Answer;
 use hashbrown::HashMap;
 use std::time::Duration;
 
-/// Timeout for answers from a guest. Its host does not wait longer either.
+/// Timeout for answers from a guest. The app that embeds the guest does not wait longer either.
 const PATIENCE: Duration = Duration::from_millis(800);
 
 /// Splits the path of a guest into its bus name and object path; `None` for an object of the app.

@@ -72,8 +72,8 @@ impl BusError {
     }
 }
 
-/// Formats a timeout in milliseconds; empty for 0, an unknown timeout, because the bus itself may
-/// also report that an answer is missing.
+/// Formats a timeout in milliseconds; empty for 0. The timeout is unknown if the bus itself reports
+/// that an answer is missing.
 pub(crate) fn within(ms: u128) -> String {
     if ms == 0 { String::new() } else { format!(" within {ms} ms") }
 }

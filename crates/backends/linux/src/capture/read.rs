@@ -258,8 +258,8 @@ impl ObjectReader {
         Ok(())
     }
 
-    /// Marks the visible children of a level as shown, and returns those that were not marked
-    /// before.
+    /// Marks the visible children of a level's objects as shown, and returns those that were not
+    /// marked before.
     fn below(&mut self, level: &[(usize, bool)]) -> Vec<(usize, bool)> {
         let toolkit = self.picture.toolkit;
         let mut next = Vec::new();

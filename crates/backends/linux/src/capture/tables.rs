@@ -130,7 +130,8 @@ impl Table<'_> {
         self.cells(&part, known, (cells > SHEET, extra)).await
     }
 
-    /// Returns the current positions of known cells of a tree. Folded cells have none.
+    /// Returns the known cells of a tree by their current positions. Cells that are gone or folded
+    /// are omitted.
     async fn current_positions(&self, known: &Paths, part: &TableRange) -> BusResult<Paths> {
         let (rows, columns) = part.all;
         // The children of the table are its cells, line by line, beginning with the headers.
@@ -218,8 +219,8 @@ impl Table<'_> {
         Ok(())
     }
 
-    /// Returns the objects that the table names in its answers; `None` for an answer that names
-    /// none, for example for a position covered by an adjacent cell.
+    /// Returns the objects that the table names in its answers; `None` for an answer that names no
+    /// object, for example for a position covered by an adjacent cell.
     async fn objects(&self, calls: &[Call<'_>]) -> BusResult<Vec<Option<String>>> {
         let named = self.link.each::<Reference>(calls).await?.into_iter();
         let object = |named| {

@@ -30,7 +30,7 @@ pub(crate) fn ancestors(above: &[usize], at: usize) -> impl Iterator<Item = usiz
     std::iter::successors(Some(at), |&at| (at != 0).then(|| above[at]))
 }
 
-/// Returns the window of an object, or the object itself if it is one; `None` for the app.
+/// Returns the top-level window that contains an object or is the object; `None` for the app.
 pub(crate) fn top(above: &[usize], at: usize) -> Option<usize> {
     ancestors(above, at).take_while(|&at| at != 0).last()
 }

@@ -18,8 +18,8 @@ pub(crate) struct AppDirs {
 }
 
 impl AppDirs {
-    /// Returns the folders that `request` specifies. `inherited` is the home of this process, to
-    /// which its environment belongs.
+    /// Returns the folders that `request` specifies. `inherited` is the home folder to which the
+    /// environment of this process belongs.
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` for mutually exclusive options.

@@ -95,7 +95,7 @@ impl LinuxProvider {
     }
 
     /// Returns the screen for an app: a private display if one was requested, or if the app is to
-    /// be started and there is no other.
+    /// be started and no other display is available.
     pub(crate) async fn screen(&self, request: &Request, opening: &Opening) -> Result<Screen> {
         if request.options.attach && request.options.private {
             return Err(Error::invalid_args(

@@ -12,7 +12,7 @@
 //! # Row headers
 //! Firefox may report row headers as column headers. Gecko classifies a `th` without `scope` when
 //! the element is created, and keeps the result. A `th` that existed before the cells of its row
-//! remains a column header (the browser process keeps roles; `HTMLTableHeaderCell` looks at the
+//! remains a column header (the browser process keeps roles; `HTMLTableHeaderCell` examines the
 //! siblings). Pages that build rows cell by cell therefore get wrong roles.
 
 use super::ToolkitReader;

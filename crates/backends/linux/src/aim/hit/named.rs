@@ -11,7 +11,7 @@ use stickpin_device::{HitResult, Result};
 use stickpin_tree::quote;
 
 /// Returns the innermost object that the app names at a point, starting from the object `from`;
-/// `None` if the app names no other.
+/// `None` if the app names no object there inside `from`.
 pub(super) async fn deepest(spot: HitPoint<'_>, from: &str) -> Resolved<Option<String>> {
     let link = &spot.view.app.link;
     #[expect(clippy::cast_possible_truncation, reason = "a point of a screen")]
@@ -52,7 +52,8 @@ async fn is_the_last(app: &App, path: &str, fault: BusError) -> Resolved<()> {
     }
 }
 
-/// Returns the header at a point in a table. Qt names only the table.
+/// Returns the path of the table header at a point; `None` if there is no header. For a point on a
+/// header, Qt names only the table.
 pub(super) async fn header_at(spot: HitPoint<'_>, table: usize) -> Result<Option<String>> {
     let objects = &spot.view.last.picture.objects;
     if !matches!(objects[table].role, role::TABLE | role::TREE | role::TREE_TABLE) {

@@ -107,8 +107,8 @@ fn end_of_window(picture: &ObjectTree, above: &[usize]) -> usize {
     popup_in(picture, above).or_else(popover).map_or(above.len(), |popup| popup + 1)
 }
 
-/// Returns whether children of an object may overlap. Those of tables and lists do not, and there
-/// may be many of them.
+/// Returns whether children of an object may overlap. Children of tables, lists and menus do not
+/// overlap, and there may be many of them.
 fn lets_overlap(toolkit: Toolkit, holder: &Object) -> bool {
     let aligned = matches!(
         holder.role,

@@ -17,8 +17,8 @@ const INSETS: &[i32] = &[3, 14, 32, 56];
 const POINTS: i32 = 8;
 
 impl Table<'_> {
-    /// Returns the cells between those at the top-left and bottom-right corners; `None` if the
-    /// table has no size or no cell is found.
+    /// Returns the range of cells between the top-left and the bottom-right corner of the table;
+    /// `None` if the table has no size or no cell is found.
     pub(super) async fn visible_range(&self, all: (i32, i32)) -> BusResult<Option<TableRange>> {
         let extents = self.link.call(calls::extents(&self.path)).await?;
         let [x, y, width, height]: [i32; 4] = extents.read()?;
@@ -38,8 +38,8 @@ impl Table<'_> {
         Ok(Some(TableRange { rows, columns, all }))
     }
 
-    /// Returns the cells between those at points all over the table, and one more line on each
-    /// side: icons have gaps between them, and there may be no icon at a corner.
+    /// Returns the range of the cells found at points all over the table, extended by one line on
+    /// each side: icons have gaps between them, and there may be no icon at a corner.
     async fn among(&self, [x, y, width, height]: [i32; 4], all: (i32, i32)) -> BusResult<Option<TableRange>> {
         let at = |from: i32, size: i32, of: i32| {
             from.saturating_add(size.saturating_mul(2 * of + 1) / (2 * POINTS))
@@ -59,7 +59,8 @@ impl Table<'_> {
         Ok(rows.zip(columns).map(|(rows, columns)| TableRange { rows, columns, all }))
     }
 
-    /// Returns the position of the first cell at one of these points.
+    /// Returns the position of the first cell that is found at these points; `None` if there is no
+    /// cell at any of them.
     async fn corner(&self, points: impl Iterator<Item = (i32, i32)>) -> BusResult<Option<(i32, i32)>> {
         for point in points {
             let there = self.objects(&[calls::at_point(&self.path, point, SCREEN)]).await?.pop().flatten();

@@ -76,7 +76,7 @@ impl Registry {
     }
 }
 
-/// One run of one app.
+/// One run of an app of the desktop.
 #[derive(Debug)]
 pub(crate) struct DesktopApp {
     /// The bus name, which is never reused.
