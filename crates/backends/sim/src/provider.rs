@@ -77,8 +77,8 @@ impl SimProvider {
         running.insert(session, Arc::downgrade(shared));
     }
 
-    /// Returns a probe of the app that a session drives; `None` if the session drives none. Tests
-    /// use a probe because they must not rely on the device's own responses.
+    /// Returns a probe of the app that a session drives; `None` if the session drives no simulated
+    /// app. Tests use a probe because they must not rely on the device's own responses.
     #[must_use]
     pub fn probe(&self, session: &str) -> Option<Probe> {
         let running = self.running.lock().unwrap_or_else(PoisonError::into_inner);

@@ -1,4 +1,4 @@
-//! Answers queries about one element that the tree cannot answer.
+//! Answers queries about one element for which the tree is not enough.
 
 use crate::app::dom::Dom;
 use crate::app::vocabulary::{attr_name, markup_states};

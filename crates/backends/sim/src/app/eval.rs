@@ -22,7 +22,7 @@ pub(crate) struct Binding {
 /// The loop variables around an element, outermost first.
 pub(crate) type Env = Arc<[Binding]>;
 
-/// Returns these loop variables with one more, the innermost.
+/// Returns `env` extended by one loop variable, which becomes the innermost.
 pub(crate) fn extend_scope(env: &[Binding], bound: Binding) -> Env {
     env.iter().cloned().chain([bound]).collect()
 }

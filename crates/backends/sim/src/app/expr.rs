@@ -76,7 +76,7 @@ functions! {
     Sum = "sum" "list expr",
     /// The id of the first record for which the expression holds.
     First = "first" "list expr",
-    /// One of two values, or one of two statements.
+    /// The value or statement that a condition selects; the last argument may be omitted.
     If = "if" "expr expr expr?",
     /// The argument at an index, which wraps around.
     Pick = "pick" "expr expr expr*",
@@ -332,7 +332,8 @@ impl Expr {
     }
 }
 
-/// Returns the position of the brace that closes the one at the start of `s`.
+/// Returns the position of the brace that closes the one at the start of `s`; `None` if it is
+/// missing.
 fn closing(s: &str) -> Option<usize> {
     let mut depth = 0usize;
     for (at, c) in s.char_indices() {

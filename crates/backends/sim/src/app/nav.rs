@@ -106,7 +106,7 @@ impl Navigator<'_> {
         self.fetch(navigation)
     }
 
-    /// Requests another document without asking the guard.
+    /// Requests another document without evaluating the guard.
     pub(crate) fn fetch(&mut self, navigation: PendingNavigation) -> Result<(), NavError> {
         let (index, _) = self.screen(&navigation.url)?;
         let screen = &self.sim.app.screens[index];

@@ -274,7 +274,7 @@ impl Renderer<'_> {
     }
 
     /// Adds the toasts at the end of the document, in a live region that exists only while there
-    /// are any.
+    /// are toasts.
     fn toasts(&mut self) {
         let toasts = self.input.state.lists.get(TOASTS).map_or(&[][..], Vec::as_slice);
         if toasts.is_empty() {

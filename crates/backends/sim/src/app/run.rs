@@ -35,7 +35,7 @@ impl Sim {
         }
     }
 
-    /// Answers the open dialog. Returns false if there is none.
+    /// Answers the open dialog. Returns false if no dialog is open.
     pub(crate) fn answer(&mut self, answer: DialogAnswer) -> bool {
         let Some(asked) = self.dialog.take() else { return false };
         let accepted = matches!(answer, DialogAnswer::Accept(_));

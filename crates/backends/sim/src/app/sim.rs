@@ -47,7 +47,7 @@ pub(crate) struct Sim {
     pub(crate) tab_serial: u64,
     /// The closed tabs that have not been reported yet.
     pub(crate) ended: Vec<EndedTab>,
-    /// Whether pages are left without asking their guards.
+    /// Whether pages are left without evaluating their guards.
     pub(crate) discards: bool,
     /// The texts that were last seen in live regions.
     live_region_texts: HashMap<u64, String>,
@@ -287,7 +287,7 @@ impl Sim {
     }
 
     /// Runs the nearest handler for an event, from an element outwards. Returns false if there is
-    /// none.
+    /// no handler.
     pub(crate) fn dispatch_event(&mut self, at: usize, event: Event) -> bool {
         self.dispatch_event_with(at, event, None)
     }

@@ -47,8 +47,8 @@ pub(crate) struct Loop {
     pub(crate) filter: Option<Expr>,
     /// If there is a key, nodes belong to records, otherwise to positions.
     pub(crate) key: Option<Expr>,
-    /// The height of a row of a virtual list. Only rows in or near the scroller's window have
-    /// nodes.
+    /// The height of a row of a virtual list, in pixels. Only rows in or near the scroller's window
+    /// have nodes.
     pub(crate) row_height: Option<u32>,
     pub(crate) body: Vec<ViewLine>,
 }
