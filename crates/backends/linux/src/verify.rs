@@ -1,4 +1,4 @@
-//! Verifying one element without reading the whole app: the last capture still holds if nothing has
+//! Verifying one element without reading the whole app. The last capture still holds if nothing has
 //! been signaled since, and all objects that are relevant to the element answer as before.
 //!
 //! Silence alone proves nothing, because toolkits do not signal everything. The element, its

@@ -33,8 +33,9 @@ pub(crate) async fn take_keyboard(view: AppView<'_>, target: Handle) -> Result<(
 /// Gives an element the keyboard focus.
 ///
 /// # Errors
-/// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`, `UNSUPPORTED` when the element does
-/// not take the focus, or the errors and the refusal of the press that may be needed to focus it.
+/// Returns `ELEMENT_NOT_FOUND`, `BACKEND_LOST` or `TIMEOUT`, or `UNSUPPORTED` when the element does
+/// not take the focus. If the element must be pressed to focus it, also returns the errors and the
+/// refusal of that press.
 pub(crate) async fn focus_element(device: &mut LinuxDevice, target: Handle) -> Result<()> {
     let object = device.view().object(target)?;
     if grab_focus(device.view(), target).await? {

@@ -42,7 +42,8 @@ pub(crate) fn busy() -> Error {
 ///
 /// # Errors
 /// Returns a refusal if an open popup would receive the keys meant for `target`, or if a window of
-/// another process blocks the app; `TIMEOUT` if the app is still processing an earlier action.
+/// another process blocks the app. Returns `TIMEOUT` if the app is still processing an earlier
+/// action.
 pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> Result<(X11, u32)> {
     device.app.screen.x11("send keys").await?;
     takes_keys(&device.app).await?;

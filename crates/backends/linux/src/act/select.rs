@@ -175,8 +175,8 @@ async fn choose_option(device: &mut LinuxDevice, list: &mut OptionList, choice: 
     Ok(false)
 }
 
-/// Returns the current index of an option in its list; `None` if the option is no longer in the
-/// list, or if its name or a name inside it has changed since the option was read.
+/// Returns the current index of an option in its list. Returns `None` if the option is no longer in
+/// the list, or if its name or a name inside it has changed since the option was read.
 async fn place_of(view: AppView<'_>, list: &OptionList, path: &str) -> Result<Option<usize>> {
     // The names inside the option when it was read, starting with its own.
     let inside = view.last.at(path).into_iter().flat_map(|at| view.last.picture.inside(at));

@@ -226,8 +226,8 @@ async fn waits_for_all(
     }
 }
 
-/// Returns the description of the element that has the focus instead of a field; `None` if the
-/// field still receives the keys, or has received all of them and no other field has the focus.
+/// Returns the description of the element that has the focus instead of a field. Returns `None` if
+/// the field still receives the keys, or has received all of them and no other field has the focus.
 fn focus_beside(
     view: AppView<'_>,
     field: &Field,

@@ -19,8 +19,8 @@ const ROUNDS: usize = 12;
 const SCROLLED: Duration = Duration::from_millis(400);
 
 /// Tries to scroll an element into view: with the toolkit's `ScrollTo`, then the scroll bars around
-/// the element, then the wheel, because GTK 4's scroll bars do not report their position. Returns
-/// the element's position afterwards; `None` if it has none.
+/// the element, then the wheel. The wheel is needed because GTK 4's scroll bars do not report their
+/// position. Returns the element's position afterwards; `None` if the element has no position.
 pub(crate) async fn scroll_into_view(
     view: AppView<'_>,
     at: usize,

@@ -47,7 +47,7 @@ async fn floating(view: AppView<'_>, at: usize, windows: &[Window]) -> Result<Op
 }
 
 /// Returns the popup window that shows an object, and the position of its content according to the
-/// app; `None` if the object is in the app's own window, or no popup window matches.
+/// app. Returns `None` if the object is in the app's own window, or no popup window matches.
 pub(crate) async fn popup(
     AppView { app, last }: AppView<'_>,
     at: usize,
@@ -106,8 +106,8 @@ pub(super) fn pending_dialog(view: AppView<'_>, at: usize, windows: &[Window]) -
     Some(format!("the dialog {}, which is just opening", quote(name)))
 }
 
-/// Returns the name of a modal window of the app that is not among these windows; `None` if there
-/// is no such window, or if `top`, the window that is aimed at, is modal itself.
+/// Returns the name of a modal window of the app that is not among these windows, if there is one.
+/// Returns `None` if `top`, the window that is aimed at, is modal itself.
 fn pending_dialog_name<'p>(picture: &'p ObjectTree, top: usize, shown: &[&Window]) -> Option<&'p str> {
     // A modal window may have others below it.
     if picture[top].is(states::MODAL) {
@@ -162,8 +162,8 @@ pub(super) async fn window_hit(
 }
 
 /// Describes a window that covers a window of the app. For a window of another process, the
-/// description includes the program, and also the address of the process if the window belongs to a
-/// window of the app, or the app is alone on its display.
+/// description includes the program. It also includes the address of the process if the window
+/// belongs to a window of the app, or the app is alone on its display.
 pub(crate) async fn covering_window(app: &App, window: Window, x11: &X11) -> Result<String> {
     if window.pid == app.info.pid {
         return Ok(window.describe());

@@ -1,8 +1,8 @@
 //! Objects with two parents.
 //!
-//! Some objects are listed twice: the list of an open combo box is also in the window that shows
-//! it, and a popover is in its button and in the window. In the tree, they would be two elements
-//! with one handle, so each is kept at one position.
+//! Some objects are listed twice. The list of an open combo box is also in the window that shows
+//! it, and a popover is in its button and in the window. In the tree, such an object would be two
+//! elements with one handle, so each object is kept at one position.
 
 use crate::model::ObjectTree;
 use hashbrown::{HashMap, HashSet};

@@ -5,12 +5,12 @@
 //! press at a point would reach, which is always on the current page.
 //!
 //! All pages of an `AdwViewStack` that have ever been shown report that they are visible at the
-//! same position, and the stack is a mere panel without a connection to its tabs. However, the tabs
+//! same position. The stack is a mere panel without a connection to its tabs. However, the tabs
 //! report which one is selected, and are in the order of the pages.
 //!
-//! A page of such a stack is therefore omitted only if two conditions hold: its tab is not the
-//! selected one, and the app returns no part of it at any point of its content. A page that is
-//! merely covered belongs to the selected tab, or is not in such a stack.
+//! A page of such a stack is therefore omitted only if its tab is not selected and the app returns
+//! no part of the page at any point of its content. A page that is merely covered belongs to the
+//! selected tab, or is not in such a stack.
 
 use super::ToolkitReader;
 use crate::bus::{BusResult, Call, Link, Reference, WINDOW, calls};
@@ -219,9 +219,9 @@ fn tabs(picture: &ObjectTree) -> impl Iterator<Item = (usize, usize, usize)> {
     })
 }
 
-/// Returns the pages of an object except that of the selected tab, if it can be the stack of these
-/// tabs: it has one page per tab, and each page has the position of the stack or, if it was never
-/// shown, none.
+/// Returns the pages of an object except that of the selected tab and those that were never shown.
+/// Returns `None` if the object cannot be the stack of the tabs. A stack has one page per tab, and
+/// each page has the rectangle of the stack or, if the page was never shown, an empty one.
 fn other_pages(picture: &ObjectTree, at: usize, selected: usize, count: usize) -> Option<Stack> {
     let object = &picture[at];
     let place = object.extents.filter(|_| object.shown && object.has(Interfaces::COMPONENT))?;

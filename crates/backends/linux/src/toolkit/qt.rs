@@ -1,14 +1,14 @@
 //! Peculiarities of Qt: focus, parked parts, and unlisted popups.
 //!
 //! # Focus
-//! Several objects report the focus: every widget that passes it on to another one
-//! (`QWidget::setFocusProxy`, such as buttons of a status bar that pass it to the editor), and the
-//! current item of every list, whether or not that list receives keys.
+//! Several objects report the focus. A widget does so even if it passes the focus on to another
+//! widget (`QWidget::setFocusProxy`), like a button of a status bar that passes it to the editor.
+//! The current item of every list does so as well, whether or not that list receives keys.
 //!
 //! # Parked parts
-//! Docks behind another one, and the tabs of former docks, are moved to a position to the left of
-//! and above their window, and report that they are shown. A floating dock is a separate window;
-//! only windows report that they are resizable.
+//! Docks behind another dock, and the tabs of former docks, are moved to a position to the left of
+//! and above their window. They nevertheless report that they are shown. A floating dock is a
+//! separate window; only windows report that they are resizable.
 //!
 //! # Popups
 //! Qt does not list windows that are popups. The menu of a menu bar is below the entry that opens

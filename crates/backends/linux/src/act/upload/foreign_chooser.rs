@@ -83,8 +83,8 @@ pub(crate) async fn new_foreign_window(act: &Act<'_>, before: &[u32]) -> Result<
 ///
 /// # Errors
 /// Returns `UNSUPPORTED` if the window is not a chooser, cannot be distinguished from others or has
-/// already closed, if its process cannot be reached, or if the window names no parent and the app
-/// is not alone on its display.
+/// already closed, or if its process cannot be reached. Also returns `UNSUPPORTED` if the window
+/// names no parent and the app is not alone on its display.
 pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Result<Handle> {
     let refused = |why: &str| foreign_window_error(&act.device.app, &window, why);
     let unread = |e: Error| {

@@ -69,8 +69,8 @@ pub(super) async fn header_at(spot: HitPoint<'_>, table: usize) -> Result<Option
     Ok(here.next().map(|(path, _)| path))
 }
 
-/// Determines whether an unread object that would receive an input is a part of the target.
-/// Examines the object's ancestors up to the first one that was read.
+/// Determines whether an object that would receive an input, but was not read, is a part of the
+/// target. Examines the object's ancestors up to the first one that was read.
 pub(super) async fn unread_hit(view: AppView<'_>, target: usize, path: &str) -> Result<HitResult> {
     let AppView { app, last } = view;
     let own = &last[target];

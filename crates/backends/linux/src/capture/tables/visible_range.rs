@@ -39,7 +39,7 @@ impl Table<'_> {
     }
 
     /// Returns the range of the cells found at points all over the table, extended by one line on
-    /// each side: icons have gaps between them, and there may be no icon at a corner.
+    /// each side. Icons have gaps between them, and there may be no icon at a corner.
     async fn among(&self, [x, y, width, height]: [i32; 4], all: (i32, i32)) -> BusResult<Option<TableRange>> {
         let at = |from: i32, size: i32, of: i32| {
             from.saturating_add(size.saturating_mul(2 * of + 1) / (2 * POINTS))
