@@ -100,7 +100,7 @@ impl Probe {
     }
 
     /// Returns what the app currently considers a handle's element to be, as its control and
-    /// record; `None` if the element is gone, or if handles are valid only for one capture.
+    /// record. Returns `None` if the element is gone, or if handles are valid only for one capture.
     #[must_use]
     pub fn truth_of(&self, handle: Handle) -> Option<String> {
         let sim = self.shared.lock();
