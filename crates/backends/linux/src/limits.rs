@@ -44,7 +44,7 @@ pub(crate) const PATIENCE: Duration = Duration::from_millis(2_000);
 /// the app can draw in between.
 pub(crate) const AT_ONCE: usize = 512;
 
-/// Timeout for connecting to an app's own socket. The bus is the alternative.
+/// Timeout for connecting to an app's own socket. After this time, the app is queried over the bus.
 pub(crate) const SOCKET: Duration = Duration::from_secs(3);
 
 /// Timeout for answers from the bus itself, after it has started.

@@ -159,7 +159,8 @@ impl Screen {
             .hint(format!("run `stickpin snapshot -i` to {purpose}"))
     }
 
-    /// Makes a window visible to a person, restoring it if that does not disturb anyone.
+    /// Checks that a window is visible to a person. On a private display, restores the window if
+    /// necessary.
     ///
     /// # Errors
     /// Returns `ELEMENT_OFFSCREEN` when the window is minimized or on another workspace, and the

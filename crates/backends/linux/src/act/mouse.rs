@@ -54,8 +54,8 @@ pub(crate) async fn press_group_box(
     Ok(performed)
 }
 
-/// Adds a notice if the accessibility action, which was used instead of a press, toggles the
-/// element without running its click handler.
+/// Adds a notice if the accessibility action that was used instead of a press may have toggled the
+/// element without running the element's click handler.
 pub(crate) fn note_toggle(app: &App, object: &Object, action: &str, why: &str) {
     if app.profile().turns_without_click && is_toggle(action) {
         let what = format!(

@@ -241,8 +241,8 @@ async fn type_path(device: &mut LinuxDevice, chooser: &Chooser, field: &Object, 
     Ok(())
 }
 
-/// Activates a field through its own action, as Enter does. Returns false if that does not activate
-/// it. GTK 4's action is not used: it reports success without doing anything.
+/// Activates a field through its own action, as Enter does. Returns false if the action does not
+/// activate the field. GTK 4's action is not used: it reports success without doing anything.
 async fn activate(app: &App, field: &Object) -> Result<bool> {
     if !field.has(Interfaces::ACTION) || app.profile().fields_activate_nothing {
         return Ok(false);

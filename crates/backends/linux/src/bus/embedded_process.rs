@@ -3,8 +3,8 @@
 //!
 //! The path of a guest is its process's bus name followed by its object path: `:1.9/org/a11y/...`.
 //! Objects of the app itself have the object path alone. A child from another process is accepted
-//! only if it reports that its parent is the object that lists it. Otherwise an app could show
-//! another app's buttons as its own.
+//! only if it reports that its parent is the object that lists it. Without this check, an app could
+//! show another app's buttons as its own.
 
 use crate::bus::body::{Call, Reference};
 use crate::bus::calls::of_bus;

@@ -28,7 +28,7 @@ const MAX_SOCKETS: usize = 32;
 
 /// How long keys wait for the answer to a probe.
 const CLEAR: Duration = Duration::from_secs(1);
-/// The interval at which that answer is checked for.
+/// The interval at which keys check whether the answer to a probe has arrived.
 const LOOK: Duration = Duration::from_millis(20);
 
 /// The sockets for orders. The lock is held while the answer to an order is awaited, and until the

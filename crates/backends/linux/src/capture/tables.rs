@@ -44,8 +44,8 @@ pub(crate) type Paths = HashMap<CellPosition, String>;
 ///
 /// Some apps create and keep an object for each query of a cell: LibreOffice grew by two thirds in
 /// forty captures of one screen. Each cell is therefore queried only once while its object exists.
-/// Names and contents are read each time. Used for spreadsheets, and for trees of Qt, whose objects
-/// move with their items.
+/// Names and contents are read each time. The paths are kept for spreadsheets, and for trees of Qt,
+/// whose objects move with their items.
 pub(crate) type Cells = HashMap<String, Paths>;
 
 /// Reads the visible cells of every table that manages its descendants.

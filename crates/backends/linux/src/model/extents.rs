@@ -1,5 +1,5 @@
 //! Positions on the screen: the toolkit's rectangles, corrected by the position of the window on
-//! the X server. Pure.
+//! the X server. All functions here are pure.
 
 use stickpin_tree::Rect;
 use stickpin_x11desk::Window;

@@ -127,7 +127,7 @@ fn is_where_its_row_is(object: &Object) -> bool {
 }
 
 /// Returns whether objects of a role have a name only if the page sets one (ARIA, "name from
-/// author"). Their attributes are read anyway.
+/// author"). The attributes, which are read anyway, reveal whether there is such a name.
 fn names_by_markup(number: u32) -> bool {
     matches!(number, role::TABLE_ROW | role::SECTION)
 }

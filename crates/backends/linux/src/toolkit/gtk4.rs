@@ -76,7 +76,8 @@ struct Page {
     points: Vec<(i32, i32)>,
 }
 
-/// Returns the objects that a press at these points of an object would reach.
+/// Returns the paths of the objects that a press at these points of an object would reach. For an
+/// internal part of a control, returns the nearest ancestor that was read.
 ///
 /// # Errors
 /// Returns an error if the app is gone or silent.

@@ -133,7 +133,7 @@ profile! {
     wraps_controls: Gtk4,
     /// Dialogs are reported as mere windows of the app.
     dialogs_are_fillers: Gtk4,
-    /// Lines and items do not report that a press opens them.
+    /// Lines of lists and items of grids do not report that a press opens them.
     lines_say_no_press: Gtk4,
     /// A table cell may contain other cells, which make up its text.
     cells_hold_cells: Gtk3,
@@ -187,7 +187,8 @@ profile! {
     /// At a point, the toolkit names the object that a press there reaches, not the one that is
     /// positioned there.
     says_what_a_press_reaches: Gtk4,
-    /// Objects that have never been shown before are not signaled, not even their names.
+    /// Neither the appearance nor the name of an object that has never been shown before is
+    /// signaled.
     new_is_silent: Gtk4,
     /// Content that the pointer's arrival reveals has a position only after it is drawn.
     draws_after_arrival: Gtk4 | Gtk3,

@@ -1,4 +1,5 @@
-//! Recognizes file choosers and their path fields, and determines whether the choosers save. Pure.
+//! Recognizes file choosers and their path fields, and determines whether the choosers save. All
+//! functions here are pure.
 
 use crate::model::{Object, ObjectTree, is_field, role as n, states as s};
 use crate::toolkit::profile::Chooser;

@@ -22,9 +22,8 @@ use stickpin_tree::Handle;
 use tokio::time::Instant;
 use tokio_util::task::AbortOnDropHandle;
 
-/// Timeout for the registry to list the apps, when everything is running. After a timeout, the
-/// registry is queried again only after it has answered a probe; meanwhile, the bus itself is
-/// queried.
+/// Timeout for a running registry to list the apps. After a timeout, the registry is queried again
+/// only after it has answered a probe; meanwhile, the bus itself is queried.
 const REGISTRY: Duration = Duration::from_secs(1);
 
 /// The notice about a registry that hangs.
