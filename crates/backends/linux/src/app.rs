@@ -336,7 +336,7 @@ pub(crate) async fn until_activated(device: &LinuxDevice, target: Handle) -> Res
     Ok(())
 }
 
-/// Returns the time until GTK 4 performs the last activation; zero if it already has.
+/// Returns the time until GTK 4 performs the last activation; zero if no activation is pending.
 pub(crate) fn pending(device: &LinuxDevice) -> Duration {
     let activated = device.activated.as_ref();
     activated.map_or(Duration::ZERO, |(_, at)| ACTIVATION.saturating_sub(at.elapsed()))
