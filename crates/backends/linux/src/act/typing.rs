@@ -127,7 +127,7 @@ pub(crate) async fn type_text(act: &mut Act<'_>, target: Option<Handle>, text: &
     Ok(InputOutcome::done())
 }
 
-/// Returns the field to type into: the target, or without a target, the field that had the focus at
+/// Returns the field to type into: the target or, without a target, the field that had the focus at
 /// the last capture. Returns `None` if that is not a text field or does not have the focus now.
 async fn typed_field(view: AppView<'_>, target: Option<Handle>, since: usize) -> Result<Option<Field>> {
     let last = view.last;

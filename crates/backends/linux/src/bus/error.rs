@@ -72,8 +72,8 @@ impl BusError {
     }
 }
 
-/// Formats a timeout in milliseconds; empty for 0. The timeout is unknown if the bus itself reports
-/// that an answer is missing.
+/// Formats a timeout in milliseconds; empty for 0, which stands for an unknown timeout. The timeout
+/// is unknown if the bus itself reports the missing answer.
 pub(crate) fn within(ms: u128) -> String {
     if ms == 0 { String::new() } else { format!(" within {ms} ms") }
 }

@@ -72,7 +72,7 @@ impl Link {
         if mixed { self.call_with_embedded(calls).await } else { self.calls_to_app(calls).await }
     }
 
-    /// Returns the connection for queries, and the app's name on it; `None` as the name on the
+    /// Returns the connection for queries, and the app's name on it. The name is `None` on the
     /// app's own socket.
     fn way(&self) -> (&Wire, Option<&str>) {
         self.socket().map_or((&*self.bus, Some(&*self.name)), |own| (own, None))

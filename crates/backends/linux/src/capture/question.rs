@@ -240,7 +240,7 @@ pub(super) async fn cached(link: &Link) -> BusResult<Vec<(Object, String, i32)>>
     Ok(answer.read::<Vec<Item>>()?.into_iter().map(cached).collect())
 }
 
-/// An object in the cache: the object, its app and its parent; its index in the parent; its number
+/// An entry of the cache: the object, its app and its parent; its index in the parent; its number
 /// of children; its interfaces, name, role, description and states.
 type Item = (Reference, Reference, Reference, i32, i32, Vec<String>, String, u32, String, Vec<u32>);
 

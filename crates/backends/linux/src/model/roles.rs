@@ -58,7 +58,7 @@ bitflags::bitflags! {
         const PRESSED = 1 << 10;
         /// Objects of this role can be checked or toggled.
         const CHECKED = 1 << 11;
-        /// The wheel over an object of this role changes its number or choice.
+        /// The wheel over an object of this role changes the object's number or choice.
         const TURNED = 1 << 12;
     }
 }
