@@ -66,7 +66,7 @@ impl<'s> Lexer<'s> {
         Ok(token)
     }
 
-    /// Consumes this operator or word if it is next. Returns whether it was.
+    /// Consumes this operator or word if it is next. Returns whether it was consumed.
     pub(crate) fn take(&mut self, what: &str) -> Result<bool, String> {
         let is_match = matches!(self.peek()?, Token::Op(t) | Token::Word(t) if t == what);
         if is_match {
