@@ -56,8 +56,8 @@ pub(crate) fn press_point(AppView { app, last }: AppView<'_>, at: usize, visible
     (leading(visible, is_right_to_left(&object.name)), y)
 }
 
-/// The distance of a press from the leading edge, or from the top edge of a group box, in pixels.
-/// It is used for elements that do not accept a press everywhere.
+/// The distance of a press, in pixels, from the leading edge, or from the top edge of a group box,
+/// for elements that do not accept a press everywhere.
 const INSET: f64 = 9.0;
 
 /// Returns the x coordinate of a press at the leading edge.
