@@ -1,4 +1,4 @@
-//! Inputs as sequences of events. The content guard is checked before each event.
+//! Inputs as sequences of events. The content guard is checked between the events.
 
 use crate::app::eval::Binding;
 use crate::app::sim::{DialogContinuation, OpenDialog, Sim};
@@ -27,8 +27,8 @@ pub(crate) struct Sequence<'a> {
 }
 
 impl Sequence<'_> {
-    /// Presses the element at a position of the document, unless the app was opened with a fault
-    /// whose dialog intervenes.
+    /// Presses the element at a position of the document. If the app was opened with
+    /// [`Fault::Dialog`], the first press only opens a dialog.
     pub(crate) fn press(
         &mut self,
         at: usize,
@@ -74,7 +74,8 @@ impl Sequence<'_> {
         Ok(())
     }
 
-    /// Performs one press: the focus moves at its start, and the control is activated at its end.
+    /// Performs one press. Unless the element is disabled, the focus moves at the start of the
+    /// press, and the control is activated at its end.
     fn press_once(&mut self, at: usize) -> Result<(), ContentChanged> {
         let (id, control) = (self.sim.dom().nodes[at].id, self.sim.input().pressed_control(at));
         let disabled = self.sim.is_disabled(at);
@@ -99,7 +100,8 @@ impl Sequence<'_> {
         }
     }
 
-    /// Replaces the content of a field; returns false if the field accepts none.
+    /// Replaces the content of a text field or slider. Returns false if the element is neither, or
+    /// if the text field is disabled or read-only.
     pub(crate) fn fill(&mut self, at: usize, text: &str) -> Result<bool, ContentChanged> {
         if !self.sim.input().takes_text(at) && self.sim.dom().nodes[at].role != Role::Slider {
             return Ok(false);
@@ -116,7 +118,8 @@ impl Sequence<'_> {
         Ok(true)
     }
 
-    /// Types text character by character into an element, or into the focused one.
+    /// Types text character by character into the element `into`, or into the focused element if
+    /// `into` is `None`.
     pub(crate) fn type_text(&mut self, into: Option<u64>, text: &str) -> Result<(), ContentChanged> {
         if into.is_some() && self.sim.input().focus(into) {
             self.watch.note_delivered();
@@ -198,7 +201,7 @@ impl Sequence<'_> {
         Ok(SelectResult::Done)
     }
 
-    /// Picks an element up; returns the record that the drop handler receives.
+    /// Picks an element up; returns the record that the drop handler receives, if any.
     pub(crate) fn pick_up(&mut self, at: usize) -> Option<Binding> {
         let (id, dragged) = (self.sim.dom().nodes[at].id, self.sim.dom().nodes[at].env.last().cloned());
         self.sim.log_received(at, "drag", "");

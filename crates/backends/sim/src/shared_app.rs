@@ -1,4 +1,4 @@
-//! A running app that its device and tests share, and the passage of its time.
+//! A running app, which its device and the tests share, and its clock.
 
 use crate::app::sim::Sim;
 use crate::options::ClockKind;
@@ -13,7 +13,7 @@ use tokio::time::Instant;
 pub(crate) struct SharedApp {
     sim: Mutex<Sim>,
     started: Instant,
-    /// Notified when someone other than the device changes the app.
+    /// Notified when code other than the device changes the app.
     pub(crate) changed: Notify,
 }
 
@@ -68,7 +68,7 @@ impl SharedApp {
         }
     }
 
-    /// Waits until a moment of the app's time. A virtual clock jumps to it.
+    /// Waits until a moment of the app's time. A virtual clock jumps to that moment.
     pub(crate) async fn wait_until(&self, ms: u64, cancel: &CancellationToken) -> WaitEnd {
         let is_virtual = {
             let mut sim = self.lock();
