@@ -19,9 +19,9 @@ use tokio::time::timeout;
 /// kernel's own grace period.
 const RELEASE_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// Timeout for a page to resume after the answer to a `beforeunload` dialog was to stay on the
-/// page. The page reports to the browser that it stays. If a navigation begins before that report
-/// arrives, the browser mistakes the report for the answer to the new dialog and does not navigate.
+/// Timeout for a page to resume after its `beforeunload` dialog was dismissed. The page then
+/// reports to the browser that it stays. If a navigation begins before that report arrives, the
+/// browser mistakes the report for the answer to the new dialog and does not navigate.
 const RESUME_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Aims at an element, after any pending navigation is committed.

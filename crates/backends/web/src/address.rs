@@ -8,7 +8,7 @@ use url::Url;
 /// The schemes that can be opened.
 const SCHEMES: &[&str] = &["http", "https", "file", "about", "data"];
 
-/// Browser schemes that are claimed only so that an error reports them as unsupported.
+/// Schemes that are claimed only so that an error reports them as unsupported.
 const REFUSED_SCHEMES: &[&str] =
     &["javascript", "chrome", "view-source", "blob", "ftp", "ws", "wss", "devtools"];
 

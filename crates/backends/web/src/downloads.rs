@@ -36,8 +36,8 @@ pub(crate) fn download_began(downloads: &mut Vec<TrackedDownload>, guid: String,
     });
 }
 
-/// Records progress or the end of a download, and returns a notice if the download ended. The
-/// browser has named the file after the download's id.
+/// Records progress or the end of a download, and returns a notice if the download ended. Until a
+/// download is complete, its file is named after its id; then the file gets its final name.
 pub(crate) fn download_progress(
     downloads: &mut [TrackedDownload],
     folder: &Path,
@@ -69,7 +69,7 @@ pub(crate) fn download_progress(
     Some(notice)
 }
 
-/// Renames a file to its suggested name or, if that is taken, to a similar one.
+/// Renames a file to its suggested name. If that name is taken, adds a number, as in `a (2).txt`.
 fn rename_download(folder: &Path, guid: &str, name: &str) -> std::result::Result<PathBuf, String> {
     let (stem, extension) = match name.rsplit_once('.') {
         Some((stem, extension)) if !stem.is_empty() => (stem, format!(".{extension}")),

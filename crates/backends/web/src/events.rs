@@ -57,8 +57,8 @@ fn send<M: Method>(client: &Client, session: &str, command: &M) {
 }
 
 impl Recorder {
-    /// Records an event of the browser itself. Returns `None` if the event cannot be read, concerns
-    /// no known target or download, or needs no notice.
+    /// Records an event of the browser itself. The result has no meaning; it only allows `?` in the
+    /// function.
     fn browser_event(
         &self,
         client: &Client,
@@ -96,9 +96,9 @@ impl Recorder {
         Some(())
     }
 
-    /// Prepares a new target. The target stays paused until the last command of its preparation, so
-    /// that none of its code runs before the Page domain is enabled. A dialog that opened before
-    /// then could never be answered.
+    /// Prepares a new target. A page, or an iframe in one, stays paused until the last command of
+    /// its preparation, so that none of its code runs before the Page domain is enabled. A dialog
+    /// that opened before then could never be answered. Other targets resume at once.
     fn add_target(
         &self,
         client: &Client,
@@ -161,9 +161,9 @@ fn will_navigate(url: &str) -> bool {
     !url.is_empty() && !url.starts_with("about:") && !url.starts_with("javascript:")
 }
 
-/// Returns the address for which a page opened this tab; `None` for a tab without an opener, such
-/// as one that we opened. The new tab itself is still empty, so the address comes from the opener's
-/// request or, if there is none, from the URL or the title of the target.
+/// Returns the address with which a page opened this tab; `None` for a tab without an opener, such
+/// as one that a command opened. The new tab itself is still empty, so the address comes from the
+/// opener's request or, if there is none, from the URL or the title of the target.
 fn opened_url(state: &mut State, info: &cdp::TargetInfo) -> Option<String> {
     let opener = info.opener_id.as_ref()?;
     let opener_tab = state.tabs.values_mut().find(|t| t.target == *opener || t.frames.contains_key(opener));

@@ -74,7 +74,7 @@ pub(crate) fn answer_paused_request(
     });
 }
 
-/// Confines all tabs, including future ones.
+/// Confines all tabs, including future ones, to files in the directories `roots`.
 pub(crate) async fn confine_tabs(web: &mut DrivenBrowser, roots: &[PathBuf]) -> Result<()> {
     let sessions: Vec<String> = {
         if web.state.lock().file_roots.replace(roots.to_vec()).is_some() {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use stickpin_device::{Error, ErrorCode, Result};
 use stickpin_process::{find_on_path, is_program};
 
-/// Program names, starting with those that can be driven most safely.
+/// Program names, in order of preference.
 const NAMES: &[&str] =
     &["chromium", "chromium-browser", "google-chrome-stable", "google-chrome", "chrome", "microsoft-edge"];
 
@@ -29,8 +29,7 @@ const INSTALL_PATHS: &[&str] = &[
 /// Finds the browser to start.
 ///
 /// # Errors
-/// Returns `TOOL_MISSING` when no browser is found, with the install command, or when the
-/// configured program is unusable.
+/// Returns `TOOL_MISSING` when the configured program is unusable, or when no browser is found.
 pub(crate) fn find_chromium(configured: Option<&Path>, path: Option<&OsStr>) -> Result<PathBuf> {
     if let Some(program) = configured {
         if is_program(program) {
@@ -75,8 +74,8 @@ pub(crate) fn check_version(version_text: &str) -> Result<()> {
     }
 }
 
-/// Returns the hint with the command that installs a browser. The hint stops the daemon before it
-/// names a variable, because a daemon keeps the variables with which it was started.
+/// Returns the hint with the command that installs a browser. To set a variable, the daemon must be
+/// stopped first, because a daemon keeps the environment with which it was started.
 pub(crate) fn install_hint() -> &'static str {
     if cfg!(target_os = "macos") {
         "run `brew install --cask chromium`; or run `stickpin daemon stop`, then set STICKPIN_CHROMIUM to the browser"

@@ -22,12 +22,12 @@ use tokio::time::timeout;
 const START_TIMEOUT: Duration = Duration::from_secs(20);
 /// Timeout for a browser to exit when asked, after which it is killed.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(3);
-/// The maximum length, in bytes, of a temporary directory's path that still leaves room for the
-/// browser's socket (socket paths are limited to 104 bytes).
+/// The maximum length, in bytes, of a temporary directory's path. A longer path would leave no room
+/// for the browser's socket, because socket paths are limited to 104 bytes.
 const MAX_TMPDIR: usize = 55;
 
-/// Flags that keep the browser from acting on its own: no network traffic, no dialogs, no
-/// throttling of background pages.
+/// The flags of every browser. Most of them keep the browser from acting on its own: no network
+/// traffic, no dialogs, no throttling of background pages.
 const FLAGS: &str = include_str!("../flags.txt");
 
 /// The parameters of a browser to start.
@@ -48,7 +48,7 @@ pub(crate) struct Launch<'a> {
 #[derive(Debug)]
 pub(crate) struct Browser {
     pub(crate) client: Client,
-    /// Name and version, as in `Chromium 156`.
+    /// The name and version, such as `Chromium 156`.
     pub(crate) label: String,
     pub(crate) pid: u32,
     /// Whether the browser shows a window.

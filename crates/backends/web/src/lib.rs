@@ -5,7 +5,7 @@
 //! |---|---|
 //! | `find`, `launch` | which browser to use; starting and ending it |
 //! | `browser_state`, `events`, `downloads`, `file_gate` | state from events; the file gate |
-//! | `driven` | a browser and its driven tab, on which the functions below work |
+//! | `driven` | a browser and its driven tab, on which the modules below work |
 //! | `tabs` | the list of tabs and the driven one |
 //! | `provider`, `device`, `facets` | the device traits |
 //! | `navigate`, `address`, `unresponsive` | navigation, URLs, leaving pages that do not answer |

@@ -21,7 +21,7 @@ use tokio::time::{timeout, timeout_at};
 const QUIET_TIME: Duration = Duration::from_millis(150);
 
 /// How long a new document may keep changing while it loads nothing. A clock or a game never stops
-/// changing, but a large editor that is setting itself up on a busy machine does.
+/// changing. A large editor stops when it is ready, which takes time on a busy machine.
 const MOVING_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Timeout for a browser to cancel a navigation. Short, because the caller has already timed out.

@@ -42,7 +42,8 @@ pub(crate) async fn close_popup(web: &mut DrivenBrowser, opener: Handle, older: 
     Ok(web.page.tab.call(&world, "folded", (id, &older, expanded)).await?)
 }
 
-/// Presses an element if nothing covers it. Returns whether the press reached the element.
+/// Presses an element if nothing covers it. Returns false if the element is covered, or is known
+/// not to have received the press.
 async fn press_opener(web: &mut DrivenBrowser, target: Handle) -> Result<bool> {
     let aim = act::aim(web, target, AimOptions::PLAIN_PRESS).await?;
     if aim.hit != HitResult::Target {

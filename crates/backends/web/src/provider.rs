@@ -27,7 +27,7 @@ use tokio::time::timeout;
 /// Timeout for a new browser to show its first, empty tab.
 const FIRST_TAB_TIMEOUT: Duration = Duration::from_secs(20);
 
-/// The default viewport in CSS pixels: the smallest common size.
+/// The default viewport: width and height in CSS pixels.
 const VIEWPORT: (u32, u32) = (1280, 800);
 
 /// Timeout for a browser to print its version.

@@ -49,8 +49,8 @@ pub(crate) async fn create(client: &Client, shared: &Arc<SharedState>) -> Result
     attached.await
 }
 
-/// Lists all tabs, oldest first. Asks the browser rather than the pages, because a page may be
-/// hanging.
+/// Lists all tabs, oldest first. The titles come from the browser rather than from the pages,
+/// because a page may be hanging.
 pub(crate) async fn all_tabs(web: &DrivenBrowser) -> Result<Vec<TabEntry>> {
     let refused = |e: CallError| web.page.tab.call_error(&e);
     let targets = web.page.tab.client.call(None, &cdp::GetTargets {}).await.map_err(refused)?;
@@ -259,8 +259,9 @@ pub(crate) async fn end_tab(
     }
 }
 
-/// Returns the tabs that ended since the last call; none if no tab is left. If the driven tab
-/// ended, its opener, the previously driven tab or the newest tab is driven from now on.
+/// Returns the tabs that ended since the last call; empty if no tab is left or the browser is gone.
+/// If the driven tab ended, its opener, the previously driven tab or the newest tab is driven from
+/// now on.
 pub(crate) fn take_ended_tabs(web: &mut DrivenBrowser) -> Vec<EndedTab> {
     let mut state = web.page.tab.shared.state();
     if state.lost.is_some() || state.drivable_tabs().is_empty() {

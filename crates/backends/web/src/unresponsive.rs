@@ -102,7 +102,7 @@ pub(crate) fn note_dismissal(web: &mut DrivenBrowser, tab: &Tab, dialog: &Dialog
     Ok(true)
 }
 
-/// Returns whether the page responds instead of opening another dialog at once.
+/// Returns whether the page responds without opening another dialog at once.
 pub(crate) async fn is_responsive(web: &DrivenBrowser) -> Result<bool> {
     Ok(responsiveness(web, INTERRUPT_TIMEOUT).await? == Responsiveness::Responsive)
 }
