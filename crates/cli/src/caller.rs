@@ -7,7 +7,7 @@ use stickpin_kernel::Caller;
 use stickpin_wire::fingerprint;
 
 /// The maximum length of a folder's name within a session name. Session names have at most 64
-/// characters; the digits and the hyphen take up five of them.
+/// characters; a hyphen and four digits of a hash take up five of them.
 const MAX_FOLDER_CHARS: usize = 40;
 
 /// Returns the caller in `cwd`. A named client has its own session instead of the project's.
@@ -30,8 +30,8 @@ fn project_root(cwd: &Path) -> &Path {
     cwd.ancestors().find(|dir| dir.join(".git").exists()).unwrap_or(cwd)
 }
 
-/// Returns the folder's name and four hex digits of a hash of the folder's whole path and the
-/// client.
+/// Returns a session name: the name of the folder `root`, with other characters replaced, and four
+/// hex digits of a hash of the folder's whole path and the client.
 fn session_name(root: &Path, client: Option<&str>) -> String {
     let folder = root.file_name().map(|name| name.to_string_lossy().to_lowercase()).unwrap_or_default();
     let allowed = |c: char| c.is_ascii_alphanumeric() || matches!(c, '.' | '_' | '-');

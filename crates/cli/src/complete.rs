@@ -19,8 +19,8 @@ pub(crate) const SHELLS: [&str; 5] = ["bash", "zsh", "fish", NUSHELL, "powershel
 /// The shell that `clap_complete` itself does not know.
 const NUSHELL: &str = "nushell";
 
-/// Returns the completion script for a shell; `None` for an unknown shell. For names that
-/// change (sessions, apps), the script calls the hidden `complete` command, except in PowerShell.
+/// Returns the completion script for a shell; `None` for an unknown shell. For the names of
+/// sessions and apps, the script calls the hidden `complete` command, except in PowerShell.
 pub(crate) fn script(shell: &str, others: &[FrontEndCommand]) -> Option<String> {
     if shell == NUSHELL {
         return Some(with_nushell_values(&completion_script(Nushell, others)));
@@ -58,8 +58,8 @@ fn completion_script(generator: impl Generator, others: &[FrontEndCommand]) -> S
     String::from_utf8_lossy(&out).into_owned()
 }
 
-/// Adds the completion of session and app names to a script for nushell. A `string@"COMMAND"` takes
-/// its values from a command of the module.
+/// Adds the completion of session and app names to a script for nushell. In such a script, an
+/// argument of the type `string@"COMMAND"` takes its values from a command of the module.
 fn with_nushell_values(script: &str) -> String {
     let mut command = "";
     let lines = script.lines().map(|line| {
@@ -125,7 +125,7 @@ fn help_words(command: &str, others: &[FrontEndCommand]) -> BTreeSet<&'static st
     }
 }
 
-/// Adds the values that some arguments of a command accept to the command's grammar.
+/// Adds to a command's grammar the values that some of the arguments accept.
 fn add_known_values(command: Command, others: &[FrontEndCommand]) -> Command {
     let words = help_words(command.get_name(), others);
     let with_values = |arg: Arg| match arg.get_id().as_str() {
@@ -139,8 +139,8 @@ fn add_known_values(command: Command, others: &[FrontEndCommand]) -> Command {
     command.mut_args(with_values)
 }
 
-/// Builds all commands as one tree. Groups contain their members, and the arguments of their
-/// default command.
+/// Builds one tree of all commands that are not hidden. A group contains its members and the
+/// arguments of its default command.
 fn command_tree(others: &[FrontEndCommand]) -> Command {
     let registry =
         COMMANDS.iter().map(|e| (e.spec.name, e.spec.aliases, stickpin_cmdline::command_grammar(e)));

@@ -43,9 +43,9 @@ pub struct Env {
     pub terminal: bool,
     /// Whether stdout is a terminal.
     pub answer_on_terminal: bool,
-    /// Whether the terminal shows text only (`TERM=dumb`).
+    /// Whether the terminal shows only text, as `TERM=dumb` states.
     pub dumb_terminal: bool,
-    /// The width of the terminal on stdout; `None` if stdout is not a terminal.
+    /// The width of the terminal on stdout, in characters; `None` if stdout is not a terminal.
     pub columns: Option<u16>,
     /// The function that returns the current width of the terminal on stderr; if there is none, the
     /// width is 80.

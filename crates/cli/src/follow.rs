@@ -1,6 +1,6 @@
-//! Follows a command of the registry: waits for its next entries and, with `--follow`, prints them
-//! as they arrive. The last lines on stderr state where to continue, so that nothing is lost
-//! between two runs.
+//! Follows a command of the registry: waits for its next entries and prints them. With `--follow`,
+//! continues with those that arrive later. The last lines on stderr state where to continue, so
+//! that nothing is lost between two runs.
 
 use crate::client_command::listen_for_signals;
 use crate::env::Env;

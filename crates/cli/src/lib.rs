@@ -1,4 +1,5 @@
-//! The command line: a projection of the registry, output, exit codes.
+//! The command line: converts arguments into requests, prints the responses, and sets the exit
+//! code.
 //!
 //! [`run`] reads the arguments, finds the command, builds only that command's grammar, and sends a
 //! request to the daemon. No command of the registry is named here. Differences from other front
@@ -67,8 +68,8 @@ pub struct Hooks {
     pub mcp: fn(&Mcp, &Env, &mut Streams<'_>) -> Result<u8>,
     /// Runs the interactive console.
     pub console: fn(&Console, &Env, &mut Streams<'_>) -> Result<u8>,
-    /// Removes stale registrations if another version did so last. Runs before each command of the
-    /// registry and each client command.
+    /// Removes stale registrations if this version has not done so yet and, for a person, refreshes
+    /// installed skills. Runs before each command of the registry and each client command.
     pub first_run: fn(&Env, &Path) -> Result<Option<String>>,
     /// Removes stale registrations, for the given reason.
     pub cleanup: fn(&Env, &Path, &str) -> Result<Option<String>>,

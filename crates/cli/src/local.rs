@@ -85,7 +85,7 @@ pub(crate) fn grammar(name: &str, others: &[FrontEndCommand]) -> Option<Command>
     registry::find(name).map(|entry| stickpin_cmdline::command_grammar(entry)).or_else(other)
 }
 
-/// Returns a switch.
+/// Returns an option without a value.
 pub(crate) fn switch(name: &'static str, help: &'static str) -> Arg {
     Arg::new(name).long(name).action(ArgAction::SetTrue).help(help)
 }

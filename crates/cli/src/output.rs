@@ -21,9 +21,9 @@ pub struct Streams<'a> {
 /// Which streams show colors.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Colors {
-    /// On stdout.
+    /// Whether stdout shows colors.
     pub out: bool,
-    /// On stderr.
+    /// Whether stderr shows colors.
     pub err: bool,
 }
 

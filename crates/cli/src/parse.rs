@@ -69,7 +69,8 @@ fn parse_call(entry: &'static Entry, args: Vec<String>, env: &Env) -> Result<Cli
     Ok(CliAction::Call(Box::new(request), options))
 }
 
-/// Returns the selected session, if one was named.
+/// Returns the session named by `--session`, otherwise by `STICKPIN_SESSION`; `None` if neither
+/// names one.
 pub(crate) fn session(options: &Options, env: &Env) -> Option<String> {
     let nonempty = |name: &Option<String>| name.clone().filter(|name| !name.is_empty());
     nonempty(&options.session).or_else(|| nonempty(&env.session))

@@ -148,7 +148,7 @@ fn encode(bytes: &[u8], protocol: Protocol, room: Room) -> Result<String> {
     }
 }
 
-/// The maximum length of the base64 data in one kitty sequence.
+/// The maximum length of the base64 data in one kitty sequence, in bytes.
 const KITTY_CHUNK: usize = 4096;
 
 fn kitty(bytes: &[u8], room: Room) -> Result<String> {

@@ -14,20 +14,20 @@ use stickpin_client::Progress;
 /// The maximum width of the bar in characters.
 const MAX_BAR_WIDTH: u16 = 24;
 
-/// The time without a line after which a log shows the current step. A faster command adds nothing
-/// to what an agent reads.
+/// The time without a line after which a log shows the current step, so that a fast command adds no
+/// steps to what an agent reads.
 const LOG_INTERVAL: Duration = Duration::from_secs(2);
 
 /// The progress of a command on stderr.
 pub(crate) enum ProgressView {
     /// On a terminal that can move its cursor: bars, and the terminal that they are drawn on.
     Bars { bars: Bars, terminal: BufferedTerminal },
-    /// Lines.
+    /// Lines, for a log or for a terminal that cannot move its cursor.
     Log(LogLines),
 }
 
 impl ProgressView {
-    /// Shows bars if stderr is a terminal that can move its cursor.
+    /// Creates the view: bars if stderr is a terminal that can move its cursor, otherwise lines.
     pub(crate) fn new(env: &Env) -> Self {
         if !env.terminal || env.dumb_terminal {
             return Self::Log(LogLines { last: Instant::now() });
@@ -136,7 +136,8 @@ fn whole_bar<'a>(whole: &'a mut Option<ProgressBar>, all: &MultiProgress) -> &'a
     whole.get_or_insert_with(|| all.add(ProgressBar::no_length().with_style(style(PART))))
 }
 
-/// The counts and the last event. A message that does not fit on the line is truncated.
+/// The template for the counts and the last event. A message that does not fit on the line is
+/// truncated.
 const PART: &str = "{pos}/{len} {wide_msg}";
 
 fn style(template: &str) -> ProgressStyle {
