@@ -16,8 +16,8 @@ use stickpin_wire::rpc::{
 };
 use stickpin_wire::{Frame, Frames, encode};
 
-/// Timeout for the answer to `hello`. A live daemon answers at once; a daemon that does not is
-/// hung.
+/// Timeout for the answer to `hello`. A live daemon answers at once; a daemon that takes this long
+/// is hung.
 const HELLO_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Time allowance for transporting a message and its answer on a busy machine.
@@ -112,8 +112,8 @@ impl Connection {
         Self::find_and_send(state_dir, None)
     }
 
-    /// Connects to a running daemon and sends a call along with `hello`. Returns `None` if no
-    /// daemon is running, or if the daemon is shutting down.
+    /// Connects to a running daemon and sends `hello`, followed by a call if `request` is given.
+    /// Returns `None` if no daemon is running, or if the daemon is shutting down.
     fn find_and_send(state_dir: &StateDir, request: Option<&Request>) -> Result<Option<Self>> {
         let stream = match UnixStream::connect(state_dir.socket()) {
             Ok(stream) => stream,
@@ -156,7 +156,7 @@ impl Connection {
         &self.welcome
     }
 
-    /// Tells the daemon that the reader has received the response from [`Connection::run`].
+    /// Informs the daemon that the reader has received the response from [`Connection::run`].
     pub fn acknowledge(mut self) {
         let message = Message::new(Value::Null, method::ACKNOWLEDGE, Acknowledge { id: self.last_id.into() });
         // If the daemon has exited, the next one gives the turn to the same agent again.

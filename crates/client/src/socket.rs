@@ -29,7 +29,7 @@ use tokio::time::timeout;
 #[async_trait]
 pub trait Client: Send + Sync {
     /// Runs one command. When the token is cancelled, the command ends at the next safe point and
-    /// still answers.
+    /// still returns a response.
     async fn call(&self, request: Request, cancel: CancellationToken) -> Response;
 
     /// Returns a client for the same sessions whose calls run in parallel with those of this
@@ -52,8 +52,9 @@ impl Client for Host {
     }
 }
 
-/// A daemon behind a socket. It is found or started on first use, and again after it has exited.
-/// All calls share one connection and may overlap; the daemon receives them in order.
+/// A client of a daemon behind a socket. The daemon is found or started on first use, and again
+/// after it has exited. All calls share one connection and may overlap; the daemon receives them in
+/// order.
 #[derive(Debug)]
 pub struct SocketClient {
     state_dir: StateDir,
@@ -99,7 +100,7 @@ impl Drop for Link {
 enum CallError {
     /// The daemon did not begin the call, so it may be sent again.
     NotBegun(Error),
-    /// The connection ended before the answer, or a daemon was still starting, or was closing its
+    /// The connection ended before the answer, or the daemon was still starting or closing its
     /// sessions.
     Lost(Error),
     /// A retry does not help.
@@ -107,7 +108,7 @@ enum CallError {
 }
 
 impl SocketClient {
-    /// Creates a client for a state directory's daemon; it connects on first use.
+    /// Creates a client for the daemon of a state directory. The client connects on first use.
     #[must_use]
     pub fn new(state_dir: StateDir, start: Start) -> Self {
         let (last_id, link, bound) = Default::default();
@@ -245,7 +246,7 @@ impl SocketClient {
         }
     }
 
-    /// Asks the daemon to cancel a call, which still answers.
+    /// Asks the daemon to cancel a call. The daemon still answers the call.
     async fn cancel(&self, id: u64) {
         if let Some(link) = &mut *self.link.lock().await {
             let cancel = Message::new(Value::Null, method::CANCEL, Cancel { id: id.into() });
