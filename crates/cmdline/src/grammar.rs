@@ -41,7 +41,7 @@ fn step_lines(fields: &[Field]) -> Option<Arg> {
     steps.then(|| Arg::new(STEP_LINES).value_name("LINE").num_args(0..).action(ArgAction::Append).help(help))
 }
 
-/// Returns an empty grammar for a front end's own command, with the common options.
+/// Returns the grammar of a front end's own command, with the common options only.
 #[must_use]
 pub fn local_grammar(name: &str, about: &'static str) -> Command {
     base_grammar(name).about(about).args(options::args(|_| false))

@@ -23,8 +23,8 @@ pub enum Mention<'h> {
 pub type MentionedCommand = (&'static CommandDefinition, Map<String, Value>, Option<String>);
 
 /// Replaces each command line and each option in a hint with what `replace` returns for it. If
-/// `replace` returns `None`, the command line or option is left unchanged, and so is a command line
-/// that somebody else is to run (a person, or the agent in its shell).
+/// `replace` returns `None`, the command line or option is left unchanged. A command line for a
+/// person or for the agent's shell always is.
 #[must_use]
 pub fn rewrite(hint: &str, mut replace: impl FnMut(Mention<'_>) -> Option<String>) -> String {
     let mut out = String::with_capacity(hint.len());

@@ -135,7 +135,8 @@ pub fn insert_stdin_text(entry: &Entry, input: &mut Map<String, Value>, text: &s
 /// command lines with blank lines and `#` comments between them.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` for a text that is neither, with the number of the line if there is one.
+/// Returns `INVALID_ARGS` for any other text. The message contains the number of the first invalid
+/// command line, if any.
 pub fn insert_stdin_steps(entry: &Entry, input: &mut Map<String, Value>, text: &str) -> Result<()> {
     let steps: Vec<Value> = if text.trim_start().starts_with('[') {
         serde_json::from_str(text).map_err(|e| {

@@ -6,8 +6,8 @@ use serde_json::{Map, Value};
 use stickpin_kernel::registry::CommandDefinition;
 use stickpin_kernel::schema::{Field, Kind};
 
-/// Returns the words of a command line, without the program's name. Fields that are null or have
-/// their default value are omitted.
+/// Returns the words of a command line, without the program's name. Fields that are null, and
+/// optional fields that have their default value, are omitted.
 #[must_use]
 pub fn write(definition: &CommandDefinition, input: &Map<String, Value>) -> Vec<String> {
     let mut out: Vec<String> = definition.spec.name.split(' ').map(str::to_owned).collect();
