@@ -59,7 +59,7 @@ impl<G: Environment> CompositeDevice<G> {
     /// `prepared` is the ticket that [`Self::aim_in_member`] returned, or an empty ticket.
     ///
     /// # Errors
-    /// Returns the errors of [`Device::commit`].
+    /// Returns the errors of [`Device::commit`] and of [`Self::receiving_member`].
     pub(crate) async fn send(
         &mut self,
         action: &Action,

@@ -20,7 +20,7 @@ use stickpin_tree::{Handle, Rect};
 /// is signaled.
 const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
 
-/// Returns the result of the first of several waits; never returns if there are none.
+/// Returns the result of the wait that ends first; never returns if `waits` is empty.
 async fn first_of<T>(waits: Vec<impl Future<Output = T> + Unpin>) -> T {
     if waits.is_empty() { std::future::pending().await } else { select_all(waits).await.0 }
 }

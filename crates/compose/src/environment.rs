@@ -38,7 +38,7 @@ pub trait Environment: Send + fmt::Debug {
     /// Returns the description of the composite device.
     fn info(&self) -> &DeviceInfo;
 
-    /// Returns the description of the composite device, to complete it.
+    /// Returns the description of the composite device, so that it can be changed.
     fn info_mut(&mut self) -> &mut DeviceInfo;
 
     /// Returns the capabilities of the composite device.

@@ -68,7 +68,8 @@ impl<M: Member> MemberEntry<M> {
     /// Captures the member. `watch` contains the member's own handles.
     ///
     /// # Errors
-    /// Returns errors that concern more than this member.
+    /// Returns all errors but `BACKEND_LOST` and `TIMEOUT`, after which the member counts as gone
+    /// or as silent.
     pub(crate) async fn read(&mut self, watch: &[Handle]) -> Result<()> {
         let last = self.tree.take();
         let Some(device) = self.responsive_device() else { return Ok(()) };
@@ -147,7 +148,8 @@ impl<M: Member> Members<M> {
         }
     }
 
-    /// Returns the first of `NAME`, `NAME 2`, `NAME 3` that no other member has.
+    /// Returns the first of the names `NAME`, `NAME 2`, `NAME 3` and so on that no other member
+    /// has.
     fn unused_name(&self, name: &str, number: u64) -> String {
         let others = self.all.iter().filter(|part| part.number != number);
         let taken: HashSet<&str> = others.map(|part| part.name.as_str()).collect();

@@ -83,8 +83,7 @@ impl<G: Environment> CompositeDevice<G> {
     /// gone, and one that does not answer as silent.
     ///
     /// # Errors
-    /// Returns the error of the answer, or `ELEMENT_NOT_FOUND` if the member has left, taking its
-    /// elements with it.
+    /// Returns the error of the answer, or `ELEMENT_NOT_FOUND` if the member has left.
     pub(crate) async fn check_member<T>(&mut self, number: u64, answer: Result<T>) -> Result<T> {
         let Err(mut error) = answer else { return answer };
         let alive = self.ground.check_alive().is_ok();
