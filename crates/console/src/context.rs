@@ -21,7 +21,7 @@ pub struct Entry {
     pub prompt: String,
     /// The outcome in one line.
     pub result: String,
-    /// The element that `it` refers to from now on.
+    /// The element that `it` refers to from then on.
     pub target: Option<String>,
     /// The generation of the refs that the entry showed.
     pub generation: Option<u64>,
@@ -39,7 +39,7 @@ impl Entry {
     }
 }
 
-/// The entries that are in effect, oldest first.
+/// The entries since the conversation was last cleared, oldest first.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Conversation {
     entries: Vec<Entry>,

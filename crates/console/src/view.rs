@@ -1,5 +1,5 @@
-//! Draws the state of the console. All text is escaped before it arrives here, and again when it is
-//! drawn, so that no text from an app or an agent can leave its cell.
+//! Draws the state of the console. Text from an app or an agent is escaped before it arrives here.
+//! All text is escaped when it is drawn, so that no text can leave its cell.
 
 mod log;
 #[cfg(test)]
@@ -26,7 +26,7 @@ pub(crate) fn draw(app: &App, theme: Theme, frame: &mut Frame<'_>) {
     }
 }
 
-/// Draws into a buffer and returns the position of the cursor.
+/// Draws into a buffer and returns the position of the cursor, if the cursor is shown.
 fn render(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) -> Option<Position> {
     if area.width == 0 || area.height == 0 {
         return None;

@@ -24,14 +24,14 @@ pub(crate) enum Focus {
 /// The known state of the session.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Phase {
-    /// Not known yet.
+    /// The state is not known yet.
     #[default]
     Connecting,
-    /// Open.
+    /// The session is open.
     Live,
     /// There is no session with that name yet.
     Absent,
-    /// Closed, or its app is gone.
+    /// The session is closed, or its app is gone.
     Ended,
     /// The session cannot be read, for this reason; the daemon may have ended, for example.
     Lost(String),
@@ -54,7 +54,7 @@ pub(crate) enum Input {
     Tree(Result<(String, String), String>),
     /// The state of the turn.
     Turn(TurnView),
-    /// A typed line has ended.
+    /// The commands of a typed line have ended.
     Done(Outcome),
 }
 
@@ -107,7 +107,7 @@ pub(crate) struct App {
     client_commands: ClientCommands,
 }
 
-/// The minimum width at which the tree and the log are shown side by side.
+/// The minimum width, in columns, at which the tree and the log are shown side by side.
 pub(crate) const WIDE: u16 = 60;
 
 impl App {

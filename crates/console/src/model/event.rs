@@ -40,7 +40,7 @@ pub(crate) struct FeedPage {
     pub(crate) closed: bool,
 }
 
-/// The turn of a session: its owner, the members and the number of open notes.
+/// The output of `turn state`, without the fields that the console does not use.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct TurnView {
@@ -54,7 +54,7 @@ pub(crate) struct TurnView {
     pub(crate) reserved_for: Option<String>,
     /// The members.
     pub(crate) members: Vec<Member>,
-    /// Notes that nobody has resolved.
+    /// The number of unresolved notes.
     pub(crate) open_notes: usize,
 }
 
@@ -64,7 +64,7 @@ pub(crate) struct TurnView {
 pub(crate) struct Member {
     /// The id.
     pub(crate) agent_id: String,
-    /// `driver` or `observer`.
+    /// The role: `driver` or `observer`.
     #[serde(default)]
     pub(crate) role: String,
     /// Whether the member is this console.
@@ -79,7 +79,8 @@ impl TurnView {
         self.members.iter().find(|member| member.you)
     }
 
-    /// Returns a description of who has the turn, or for whom it is reserved.
+    /// Returns a text that names the owner of the turn, or else the agent for which the turn is
+    /// reserved; `turn idle` if there is neither.
     pub(crate) fn holder(&self) -> String {
         let is_me = |agent: &str| self.me().is_some_and(|me| me.agent_id == agent);
         match (&self.owner, &self.reserved_for) {

@@ -74,7 +74,7 @@ pub enum Parsed {
 pub struct Call {
     /// The command.
     pub definition: &'static CommandDefinition,
-    /// The command, if it runs in this process.
+    /// The client command, if the command runs in this process.
     pub client_command: Option<&'static dyn ClientCommand>,
     /// The input by field name.
     pub input: Map<String, Value>,
@@ -253,7 +253,8 @@ impl Call {
         last
     }
 
-    /// Returns the command line without text that is typed into an app, which may be a secret.
+    /// Returns the command line. In a command that concerns a session or runs steps, [`MASK`]
+    /// replaces free text and the values of assignments, which may be secret.
     #[must_use]
     pub fn without_secrets(&self) -> String {
         let mut input = self.input.clone();

@@ -67,9 +67,9 @@ pub(crate) enum Row {
         /// A description.
         what: String,
     },
-    /// A line typed here.
+    /// A line typed in this console.
     Typed(String),
-    /// A line of the answer to a line typed here.
+    /// A line of the answer to a line that was typed in this console.
     Answer(String),
     /// A line of an error or a warning.
     Error(String),
@@ -176,7 +176,7 @@ impl Log {
         }
     }
 
-    /// Scrolls by rows, up if negative.
+    /// Scrolls by a number of rows; a negative number scrolls up.
     pub(crate) fn scroll(&mut self, rows: isize) {
         let most = self.rows.len().saturating_sub(1);
         self.below = self.below.saturating_add_signed(-rows).min(most);

@@ -16,7 +16,7 @@ pub(crate) struct Outcome {
     pub(crate) printed: Printed,
     /// The exit code that the command line would return.
     pub(crate) exit: u8,
-    /// Whether the line leaves the console.
+    /// Whether the line ends the console.
     pub(crate) quit: bool,
     /// Whether a command ran, so that the session may have changed.
     pub(crate) ran: bool,

@@ -127,7 +127,7 @@ impl Tree {
         Some((line.depth, mark, text))
     }
 
-    /// Moves the selection by lines, up if negative.
+    /// Moves the selection by a number of lines; a negative number moves it up.
     pub(crate) fn select(&mut self, lines: isize) {
         let last = self.visible.len().saturating_sub(1);
         self.selected = self.selected.saturating_add_signed(lines).min(last);
@@ -148,7 +148,7 @@ impl Tree {
         self.selected = around.unwrap_or(self.selected);
     }
 
-    /// Unfolds the selected element, or moves into it.
+    /// Unfolds the selected element. If it is not folded, selects its first child, if any.
     pub(crate) fn unfold(&mut self) {
         let Some(at) = self.selected_line() else { return };
         let text = self.line_text(at).to_owned();

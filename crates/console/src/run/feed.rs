@@ -167,7 +167,7 @@ impl Follower {
     }
 }
 
-/// Calls a command for its typed output.
+/// Runs a command and returns its output as a `T`.
 async fn output<T: DeserializeOwned>(client: &dyn Client, mut request: Request) -> Result<T> {
     request.render = Render { format: Format::Json, ..Render::default() };
     client.call(request, CancellationToken::new()).await.take_output()

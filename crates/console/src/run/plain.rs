@@ -9,7 +9,7 @@ use stickpin_kernel::{CancellationToken, Error, ErrorCode, Request, Result};
 use tokio::io::{AsyncBufRead, AsyncBufReadExt};
 use tokio::signal::unix::{SignalKind, signal};
 
-/// The exit code of an interrupted program (128 plus the signal number).
+/// The exit code of an interrupted program: 128 plus the number of SIGINT.
 const INTERRUPTED: u8 = 130;
 
 /// The streams of a plain console.
@@ -91,14 +91,14 @@ async fn read_lines(executor: &Executor, terminal: &mut Terminal<'_>) -> Result<
     }
 }
 
-/// The events for this member since the last prompt.
+/// A reader of the events for this member.
 #[derive(Debug, Default)]
 struct Events {
     cursor: Option<u64>,
 }
 
 impl Events {
-    /// Returns lines about the events since the last call; none on the first call. If the events
+    /// Returns lines about the events since the last call; empty on the first call. If the events
     /// cannot be read, the next call reads them.
     async fn next(&mut self, executor: &Executor) -> String {
         let request = Request::new("events", executor.setup().caller.clone()).argument("target", "self");

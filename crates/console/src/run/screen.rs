@@ -121,8 +121,7 @@ impl Driver {
     }
 }
 
-/// Returns the outcome for a line whose task ended without an outcome. The console and its context
-/// continue.
+/// Returns the outcome for a line whose task panicked. The console continues.
 fn panic_outcome(why: &str) -> Outcome {
     let err = format!("INTERNAL: internal error in this command (this is a bug in stickpin): {why}\n");
     let exit = ErrorCode::Internal.exit();

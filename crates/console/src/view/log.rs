@@ -8,10 +8,10 @@ use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 use ratatui_core::style::Style;
 
-/// The minimum width at which rows begin with the time.
+/// The minimum width, in columns, at which rows begin with the time.
 const ROOMY: u16 = 44;
 
-/// The maximum width of a caller's name.
+/// The maximum width of a caller's name, in columns.
 const MAX_WHO: u16 = 18;
 
 pub(super) fn draw(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) {

@@ -6,7 +6,7 @@ use crate::model::app::{App, Focus};
 use ratatui_core::buffer::Buffer;
 use ratatui_core::layout::Rect;
 
-/// The minimum width at which elements are indented by two columns.
+/// The minimum width, in columns, at which each level of elements is indented by two columns.
 const ROOMY: u16 = 40;
 
 pub(super) fn draw(app: &App, theme: Theme, area: Rect, buffer: &mut Buffer) {
