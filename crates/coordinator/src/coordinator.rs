@@ -233,10 +233,10 @@ impl Coordinator {
         }
     }
 
-    /// Closes a session and ends its turn. Ends the loans that the session made, and the loan from
-    /// which it borrows its scope, each after the last command that uses the loan. Returns these
-    /// loans. `address` is the address of the app, if it is open. Removes a session that has no
-    /// record yet.
+    /// Closes a session and ends its turn. Ends the loan from which the session borrows its scope;
+    /// loans made from it pass to its lender. Ends the loans that the session itself still lends,
+    /// and closes their borrowers. Returns the ended loans. `address` is the address of the app, if
+    /// it is open. Removes a session that has no record yet.
     ///
     /// # Errors
     /// Returns the errors of [`SessionAuthority::close`], and `SCOPE_DENIED` for an agent that may

@@ -1,5 +1,5 @@
-//! The feed: the events of a session for its members. A filtered view of the log; reading it grants
-//! nothing and renews nothing.
+//! The feed: the events of a session for its members. The feed is a filtered view of the log;
+//! reading the feed grants nothing and renews nothing.
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -22,7 +22,7 @@ pub struct Event {
     pub seq: u64,
     /// A unique id, for readers that receive an event twice.
     pub event_id: String,
-    /// The wall time.
+    /// The wall time of the record.
     pub ts: Timestamp,
     /// The kind of event.
     #[serde(rename = "type")]

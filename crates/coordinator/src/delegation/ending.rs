@@ -100,8 +100,9 @@ impl Loans<'_> {
         Ok(())
     }
 
-    /// Ends the loans that a closed session had made or received, each after its borrower's last
-    /// command, and closes the sessions that borrowed from the closed one. Returns the ended loans.
+    /// Ends the loan that a closed session had received; loans made from it pass to its lender.
+    /// Then ends the loans that the session itself still lends, and closes their borrowers. Each
+    /// loan ends after its borrower's last command. Returns the ended loans.
     pub(crate) async fn end_loans_of(&self, session: &SessionAuthority) -> Result<Vec<LoanId>> {
         let meta = session.meta();
         let mut loans = Vec::new();

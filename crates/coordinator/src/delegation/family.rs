@@ -118,7 +118,8 @@ impl Loans<'_> {
         members.into_iter().map(|member| member.agent_id).collect()
     }
 
-    /// Returns whether an agent is a member of the parent or of a child of a session.
+    /// Returns whether an agent is a member of the parent or of a child of a session, pruned
+    /// children excepted.
     pub(crate) fn is_in_family(&self, session: &SessionAuthority, who: &Participant) -> bool {
         let meta = session.meta();
         let children = meta.children.iter().filter(|child| child.state != ChildState::Pruned);
@@ -127,7 +128,7 @@ impl Loans<'_> {
         relatives.any(|name| self.members(name).contains(&who.agent))
     }
 
-    /// Refuses an agent that is not a member of any of the sessions.
+    /// Refuses an agent that is neither a person nor a member of one of the sessions.
     pub(super) fn require_family(&self, who: &Participant, sessions: &[&str]) -> Result<()> {
         if who.is_person() || sessions.iter().any(|name| self.members(name).contains(&who.agent)) {
             return Ok(());
