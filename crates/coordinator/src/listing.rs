@@ -108,7 +108,7 @@ pub struct ListedSession {
 /// The sessions of a state directory, as one caller sees them.
 #[derive(Debug, Clone, PartialEq, Default)]
 pub struct Listing {
-    /// The sessions by name.
+    /// The sessions, in the order of their names.
     pub sessions: Vec<ListedSession>,
     /// The names of omitted sessions.
     pub hidden: BTreeSet<String>,

@@ -49,8 +49,7 @@ impl Participant {
         }
     }
 
-    /// Returns whether the caller is a person. People need not give reasons that agents have to
-    /// give.
+    /// Returns whether the caller is a person. Some checks apply only to agents.
     #[must_use]
     pub fn is_person(&self) -> bool {
         self.kind != MemberKind::Harness

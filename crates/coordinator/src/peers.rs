@@ -31,7 +31,8 @@ fn set_peer(session: &SessionAuthority, who: &Participant, peer: &str, there: bo
 }
 
 impl Coordinator {
-    /// Makes two sessions peers. If the second one cannot be written, the first one is reverted.
+    /// Makes two sessions peers. If the second session cannot record this, the record of the first
+    /// one is undone.
     ///
     /// # Errors
     /// Returns `PEER_SELF`, `SESSION_NOT_FOUND`, `UNKNOWN_MEMBER` for an agent that is not a member

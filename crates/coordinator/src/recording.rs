@@ -40,7 +40,7 @@ pub struct RepairedLine {
     pub line: u32,
     /// Whether the line is kept after the steps.
     pub keeps_line: bool,
-    /// Which execution of the line this is.
+    /// Names the pass over the line, if the line runs several times.
     pub pass: Option<String>,
 }
 
@@ -96,8 +96,8 @@ impl RecordingLog {
         })
     }
 
-    /// Reads the recording in progress from its first record on; `None` if there is none. First
-    /// writes the ends of commands that could not be written before.
+    /// Reads the recording in progress from its first record on; `None` if no recording is in
+    /// progress. First writes the ends of commands that could not be written before.
     ///
     /// # Errors
     /// Returns `LOG_CORRUPT` for a damaged line or a missing blob, and other errors from the log.

@@ -33,7 +33,7 @@ impl TurnReply {
         }
     }
 
-    /// Returns the record after which the caller continues to read.
+    /// Returns the `seq` of the record after which the caller continues to read.
     #[must_use]
     pub fn cursor_seq(&self) -> u64 {
         match self {
@@ -43,7 +43,7 @@ impl TurnReply {
         }
     }
 
-    /// Sets the record after which the caller continues to read.
+    /// Sets the `seq` of the record after which the caller continues to read.
     pub(crate) fn set_cursor(&mut self, seq: u64) {
         match self {
             Self::YourTurn(granted) => granted.cursor_seq = seq,
@@ -185,7 +185,8 @@ pub struct NotYet {
     /// The wall time at which a reserved turn passes on if it is not claimed.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub claim_expires_at: Option<Timestamp>,
-    /// The caller's position among the waiting members; 1 gets the turn next.
+    /// The caller's position among the waiting members; the member at position 1 gets the turn
+    /// next.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub position: Option<usize>,
     /// The `seq` of the record after which the caller continues to read.

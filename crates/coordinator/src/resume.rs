@@ -123,8 +123,9 @@ pub fn resume(coordinator: &Coordinator) -> Result<usize> {
     Ok(loaded)
 }
 
-/// Records that a session's host ended, and the session's device with the host. Gives the turn back
-/// to its owner, or surrenders it after a reboot. Returns whether the owner has the turn again.
+/// Records that a session's host ended, and the session's device with the host. An owned or
+/// reserved turn is kept; after a reboot, it is surrendered. Returns whether an owner has the turn
+/// again.
 pub(crate) fn take_over(coordinator: &Coordinator, log: &mut SessionLog) -> Result<bool> {
     let now = (coordinator.shared.environment.now)();
     let before = log.meta().turn.clone();

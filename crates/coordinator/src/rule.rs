@@ -95,8 +95,8 @@ pub(crate) fn parse(text: &str, targets: &[TargetRef]) -> Result<ScopeRule> {
     Ok(ScopeRule { verbs: [verb].into(), target, constraint })
 }
 
-/// Returns the origin of an address: scheme, host and port; `None` for an address without a scheme
-/// or without a host.
+/// Returns the origin of an address: scheme, host and, if given, port; `None` for an address
+/// without a scheme or without a host.
 pub(crate) fn origin(address: &str) -> Option<String> {
     let (scheme, rest) = address.split_once("://")?;
     let authority = rest.split(['/', '?', '#']).next()?;

@@ -64,16 +64,18 @@ pub(crate) struct State {
     pub(super) waits: BTreeMap<AgentId, Registration>,
     /// The commands that are running on the device.
     pub(super) running: Vec<Running>,
-    /// When the turn became idle, on the monotonic clock.
+    /// When the turn became idle, in milliseconds of the monotonic clock; `None` while the turn is
+    /// not idle, or if it became idle before the session was loaded.
     pub(super) idle_since: Option<u64>,
-    /// When the lease was last stored, on the monotonic clock.
+    /// When the lease was last stored, in milliseconds of the monotonic clock.
     pub(super) lease_stored: u64,
-    /// The deadline of the lease that was reported as stale.
+    /// The deadline of the lease that was reported as stale, in milliseconds of the monotonic
+    /// clock.
     pub(crate) stale: Option<u64>,
     /// The turn that was last reported to each agent.
     pub(super) reported: BTreeMap<AgentId, u64>,
-    /// When the session was loaded, on the monotonic clock. As far as this host knows, no agent has
-    /// been silent since before that time.
+    /// When the session was loaded, in milliseconds of the monotonic clock. As far as this host
+    /// knows, no agent has been silent since before that time.
     pub(super) loaded: u64,
     /// Whether a restarted host gave the turn back to its owner.
     pub(super) repaired: bool,
@@ -104,7 +106,7 @@ pub(super) struct Seen {
     pub(super) anchor: Option<Anchor>,
 }
 
-/// A connected wait for the turn.
+/// A connected wait for the turn or for the admission of a command.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Registration {
     pub(super) number: u64,
@@ -308,7 +310,8 @@ impl State {
         }
     }
 
-    /// Evaluates a function of the turn, the members and the time.
+    /// Applies a function to the current situation: the turn, the members, their presence, the
+    /// policy and the time.
     pub(crate) fn judge<T>(&self, now: &Now, by: impl FnOnce(Situation<'_>) -> T) -> T {
         let presence = self.presence(now);
         let meta = self.log.meta();
@@ -327,7 +330,7 @@ impl State {
         !self.waits.is_empty()
     }
 
-    /// Returns the remaining time of the lease, in milliseconds.
+    /// Returns the remaining time of the lease, in milliseconds; 0 if there is no lease.
     pub(crate) fn lease_left(&self, now: &Now) -> u64 {
         let lease = self.log.meta().turn.lease.as_ref();
         lease.map_or(0, |lease| lease.deadline_mono_ms.saturating_sub(now.mono_ms))

@@ -25,9 +25,9 @@ pub struct ContextEntry {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextPage {
-    /// The entries that are in effect, oldest first.
+    /// The entries that are not cleared, oldest first.
     pub entries: Vec<ContextEntry>,
-    /// Whether earlier entries are no longer in effect.
+    /// Whether the entries of earlier pages are cleared.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cleared: bool,
     /// The last record that was examined. Reading continues after it.
@@ -57,7 +57,8 @@ impl Conversations<'_> {
         })
     }
 
-    /// Clears the context of a conversation. Its entries stay in the log.
+    /// Clears the context of a conversation. The entries of the conversation stay in the log.
+    /// Returns the `seq` of the new record.
     ///
     /// # Errors
     /// Returns `IDENTITY_AMBIGUOUS` and errors from the log.

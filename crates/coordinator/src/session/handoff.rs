@@ -11,7 +11,8 @@ const MAX_HANDOFF: usize = 16 * 1024;
 /// bytes. Keeps a record with a handoff well below the maximum size of a record.
 const MAX_WHOLE_HANDOFF: usize = 256 * 1024;
 
-/// Refuses a handoff that is empty or too long.
+/// Refuses a handoff without a status or next action, with a text that is too long, or with an
+/// artifact that does not refer to exactly one thing.
 pub(super) fn check_handoff(handoff: &Handoff) -> Result<()> {
     for (field, text) in [("status", &handoff.status), ("nextAction", &handoff.next_action)] {
         if text.trim().is_empty() || text.len() > MAX_HANDOFF {

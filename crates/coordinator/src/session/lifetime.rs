@@ -19,7 +19,8 @@ pub struct Closing {
     /// Whether to close the session even if another agent holds the turn or the caller is not a
     /// driver.
     pub force: bool,
-    /// Whether the caller is a member of the parent or of a child, which counts as membership.
+    /// Whether the caller is a member of the parent or of a child, and may therefore close the
+    /// session while no agent has the turn.
     pub(crate) for_family: bool,
 }
 
@@ -35,9 +36,10 @@ impl SessionAuthority {
     /// Closes the session and ends its turn.
     ///
     /// # Errors
-    /// Returns `NOT_YOUR_TURN` if another agent holds the turn or has it reserved, or if the turn
-    /// is idle and the agent is not a driver of a session that has drivers; never for a person or
-    /// with `force`. Also returns `IDENTITY_AMBIGUOUS`, and errors from the log.
+    /// Returns `NOT_YOUR_TURN` if another agent holds the turn or has it reserved. If the turn is
+    /// idle and the session has drivers, only a driver or a member of the parent or of a child may
+    /// close it. A person may always close it, and so may a caller with `force`. Also returns
+    /// `IDENTITY_AMBIGUOUS`, and errors from the log.
     pub fn close(&self, who: Option<&Participant>, how: Closing) -> Result<()> {
         who.map_or(Ok(()), Participant::require_unambiguous)?;
         self.change(|state, now| {
@@ -106,9 +108,11 @@ pub(crate) fn revoke_lifetime(
     })
 }
 
-/// Refuses an agent that may not close a session. The owner of the turn may close the session.
-/// While no agent has the turn, so may a driver (which could take the turn) and a member of the
-/// parent or of a child. Anyone may close a session without drivers. A person is never refused.
+/// Refuses an agent that may not close a session. The owner of the turn may close the session, and
+/// so may the agent for which the turn is reserved. While no agent has the turn, a driver may close
+/// the session, because a driver could take the turn. A member of the parent or of a child may do
+/// so too. Anyone may close a session without drivers. A person is never refused, nor is a caller
+/// with `force`.
 fn require_close_right(
     session: &SessionAuthority,
     state: &State,

@@ -1,4 +1,4 @@
-//! `turn state`: the state of the turn and the members, without changing anything.
+//! `turn state`: returns the state of the turn, the members and the waiters.
 
 use super::authority::SessionAuthority;
 use crate::participant::Participant;
@@ -10,7 +10,7 @@ use stickpin_session::turn::{
     self, AgentId, Handoff, Label, Liveness, Loan, MemberKind, MemberRole, Now, Policy, TakeReason, TurnPhase,
 };
 
-/// The turn of a session, its members and its waiters.
+/// The state of a session: its turn, members, waiters, loans, notes and limits.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionState {
@@ -106,7 +106,7 @@ pub struct TakeoverState {
 }
 
 impl SessionAuthority {
-    /// Returns the turn, the members and the waiters, as seen by `who`.
+    /// Returns the state of the session as seen by `who`.
     ///
     /// # Errors
     /// Returns errors from the log, which contains the handoff.

@@ -145,8 +145,8 @@ impl Talk<'_> {
         })
     }
 
-    /// Returns at most `limit` notes after the note `after`, oldest first: only unresolved ones, or
-    /// all.
+    /// Returns at most `limit` notes after the note `after`, oldest first. Unless `all` is set,
+    /// omits resolved notes.
     ///
     /// # Errors
     /// Returns errors from reading the log.
@@ -167,7 +167,8 @@ impl Talk<'_> {
         Ok(notes)
     }
 
-    /// Marks a note as resolved. Only its author and the holder of the turn may do so.
+    /// Marks a note as resolved. Only its author and the holder of the turn may do so. Returns the
+    /// `seq` of the new record.
     ///
     /// # Errors
     /// Returns `NOTE_NOT_FOUND` for a note that does not exist or is already resolved,
