@@ -12,7 +12,7 @@ use stickpin_tree::{Role, States};
 /// The result of selecting options.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) enum SelectResult {
-    /// The options are selected; in a single-selection list, only the first of them is.
+    /// The options are selected. A single-selection list selects only the first of them.
     Done,
     /// The element is not a native list.
     NotNative,
@@ -210,7 +210,7 @@ impl Sequence<'_> {
         dragged
     }
 
-    /// Drops the dragged record onto an element.
+    /// Drops the dragged record, if any, onto an element.
     pub(crate) fn drop_on(&mut self, at: usize, dragged: Option<Binding>) {
         self.sim.log_received(at, "drop", "");
         if let Some(bound) = dragged {

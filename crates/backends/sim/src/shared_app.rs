@@ -68,7 +68,8 @@ impl SharedApp {
         }
     }
 
-    /// Waits until a moment of the app's time. A virtual clock jumps to that moment.
+    /// Waits until `ms` milliseconds after the app was opened; a virtual clock jumps to that
+    /// moment. On a real clock, the wait also ends when the app is changed or the caller cancels.
     pub(crate) async fn wait_until(&self, ms: u64, cancel: &CancellationToken) -> WaitEnd {
         let is_virtual = {
             let mut sim = self.lock();
