@@ -1,6 +1,6 @@
 //! Finds the browser program.
 //!
-//! The configured program (`STICKPIN_CHROMIUM`), if any, is the only candidate. Otherwise the
+//! The program configured with `STICKPIN_CHROMIUM`, if any, is the only candidate. Otherwise the
 //! search tries each name of [`NAMES`] in every directory of `PATH`, then the usual install
 //! locations in [`INSTALL_PATHS`].
 

@@ -1,8 +1,8 @@
 //! Starts and ends a browser.
 //!
-//! The browser is driven over two pipes (`--remote-debugging-pipe`). There is no port to which
-//! others on the machine could connect. The browser exits when our process does, because the pipes
-//! then close.
+//! The browser is driven over two pipes, with the flag `--remote-debugging-pipe`. There is no port
+//! to which others on the machine could connect. The browser exits when our process does, because
+//! the pipes then close.
 
 use crate::find::check_version;
 use command_fds::{CommandFdExt, FdMapping};

@@ -102,7 +102,8 @@ pub(crate) async fn current_page(web: &DrivenBrowser) -> Result<Page> {
     Ok(Page::new(web.page.tab.url()?, title(web).await?))
 }
 
-/// Navigates until another document is committed. Returns false when there is nowhere to go.
+/// Navigates until another document is committed. Unless `leave` is [`LeavePolicy::Ask`], accepts
+/// `beforeunload` dialogs. Returns false when there is nowhere to go.
 async fn leave_page(
     web: &mut DrivenBrowser,
     to: &Navigation,
@@ -191,7 +192,7 @@ async fn send_unless_prompted<M: Method>(web: &DrivenBrowser, leave: LeavePolicy
     Ok(())
 }
 
-/// Navigates to a URL. Returns true, because a URL that cannot be opened is an error.
+/// Navigates to a URL. Always returns true: a URL that cannot be opened is an error.
 async fn visit(web: &DrivenBrowser, what: &str, deadline: Instant) -> Result<bool> {
     let url = file_gate::parse_allowed(what, web.state.file_roots().as_deref())?;
     let before = Instant::now();

@@ -36,7 +36,7 @@ const VERSION: Duration = Duration::from_secs(10);
 /// The configuration of the provider, passed by the binary; this crate never reads the environment.
 #[derive(Debug, Clone, Default)]
 pub struct WebConfig {
-    /// The only program to start (`STICKPIN_CHROMIUM`), if set.
+    /// The only program to start, from `STICKPIN_CHROMIUM`, if set.
     pub chromium: Option<PathBuf>,
     /// The value of `PATH`, which is searched for a browser if `chromium` is `None`.
     pub path: Option<OsString>,
