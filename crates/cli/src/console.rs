@@ -13,7 +13,7 @@ pub struct Console {
     pub plain: bool,
     /// Whether to keep the conversation in memory only.
     pub ephemeral: bool,
-    /// The conversation to continue.
+    /// The conversation to continue; `None` for the default one.
     pub context: Option<String>,
     /// The name given to `session attach`, otherwise the value of `--session`.
     pub session: Option<String>,

@@ -190,7 +190,8 @@ async fn print_until_signalled(
     }
 }
 
-/// Prints the entries of an answer, each line as a whole.
+/// Prints the entries of an answer. With `json`, prints one line for each entry, and moves `cursor`
+/// past each record whose entries are all printed.
 fn print_entries(
     response: &Response,
     json: bool,

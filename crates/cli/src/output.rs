@@ -46,7 +46,7 @@ impl<'a> Streams<'a> {
 
     /// Flushes stdout and returns the exit code. An answer that could not be written, for example
     /// to a full disk, is a failure even if the command succeeded. A pipe that its reader has
-    /// closed (`| head`) is not a failure.
+    /// closed, as in `| head`, is not a failure.
     #[must_use]
     pub fn finish(mut self, code: u8) -> u8 {
         let flushed = self.out.flush();
