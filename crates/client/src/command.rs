@@ -43,7 +43,7 @@ pub trait ClientCommand: fmt::Debug + Send + Sync {
 pub struct Call {
     /// Runs the commands of which the client command consists.
     pub client: Arc<dyn Client>,
-    /// The caller.
+    /// The caller of the command.
     pub caller: Caller,
     /// The session; the caller's own if absent.
     pub session: Option<String>,

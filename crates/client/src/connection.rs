@@ -107,7 +107,7 @@ impl Connection {
     ///
     /// # Errors
     /// Returns `DAEMON_UNREACHABLE` when the daemon does not answer or serves another state
-    /// directory, or `IO`.
+    /// directory, `PROTOCOL_MISMATCH` when it violates the protocol, or `IO`.
     pub fn find(state_dir: &StateDir) -> Result<Option<Self>> {
         Self::find_and_send(state_dir, None)
     }
@@ -207,7 +207,7 @@ impl Connection {
     /// # Errors
     /// Returns `SESSION_EXISTS` when sessions are open or commands are running, and `NOT_YOUR_TURN`
     /// when agents hold turns, unless `force` is set. Returns `DAEMON_UNREACHABLE` when the daemon
-    /// does not answer.
+    /// does not answer, and `PROTOCOL_MISMATCH` when it violates the protocol.
     pub fn stop(&mut self, stop: Stop) -> Result<Stopping> {
         self.exchange_or_fail(method::STOP, &stop)
     }

@@ -25,15 +25,14 @@ use tokio::sync::oneshot;
 use tokio::task::AbortHandle;
 use tokio::time::timeout;
 
-/// Runs commands: a host in this process, or a daemon behind a socket.
+/// A way to run commands: on a host in this process, or on a daemon behind a socket.
 #[async_trait]
 pub trait Client: Send + Sync {
     /// Runs one command. When the token is cancelled, the command ends at the next safe point and
     /// still returns a response.
     async fn call(&self, request: Request, cancel: CancellationToken) -> Response;
 
-    /// Returns a client for the same sessions whose calls run in parallel with those of this
-    /// client.
+    /// Returns another client for the same sessions. The calls of the two clients run in parallel.
     fn parallel_client(self: Arc<Self>) -> Arc<dyn Client>;
 
     /// Binds a session to this client: the session ends no later than the client, even if the
