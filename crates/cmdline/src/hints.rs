@@ -46,8 +46,8 @@ pub fn rewrite(hint: &str, mut replace: impl FnMut(Mention<'_>) -> Option<String
     out
 }
 
-/// Parses the line of a command of the registry or of `others` into its definition, its input and
-/// the named session. Returns `None` for a line without a command, and for a request for help.
+/// Parses a line that names a command of the registry or of `others`. Returns the definition, the
+/// input and the named session; `None` for a line without a command, and for a request for help.
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` for any other command, and for a line that the command's grammar refuses.

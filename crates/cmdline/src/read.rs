@@ -17,7 +17,7 @@ use stickpin_kernel::{Error, Result};
 /// A parsed and checked command line of the registry.
 #[derive(Debug, Clone)]
 pub struct CommandLine {
-    /// The command.
+    /// The command that the line names.
     pub entry: &'static Entry,
     /// The input by field name.
     pub input: Map<String, Value>,
