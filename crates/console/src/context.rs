@@ -1,9 +1,9 @@
 //! The conversation of a console: what a prompt can refer to because an earlier prompt established
 //! it.
 //!
-//! A store is the only owner of a conversation. The console reads it for each prompt and keeps no
-//! copy. Each entry is committed when its command is complete, so a crash loses at most the entry
-//! of the running command, and never duplicates one.
+//! A store is the only owner of a conversation. The console itself keeps no copy: it reads the
+//! conversation from the store for each prompt. Each entry is committed when its command is
+//! complete, so a crash loses at most the entry of the running command, and never duplicates one.
 
 mod log_backed;
 mod memory;

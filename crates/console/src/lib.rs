@@ -53,8 +53,9 @@ pub enum Mode {
 /// otherwise 0.
 ///
 /// # Errors
-/// Returns `IO` when the terminal cannot be used. Otherwise returns the errors of joining or
-/// leaving the session, of reading its conversation, and of finding or starting the daemon.
+/// Returns `IO` when the terminal cannot be used, and the errors of joining the session and of
+/// finding or starting the daemon. In full-screen mode, also returns the errors of leaving the
+/// session and of reading its conversation.
 pub async fn run(setup: Setup, mode: Mode, terminal: Terminal<'_>) -> Result<u8> {
     match mode {
         Mode::Plain => run::plain::run(setup, terminal).await,

@@ -40,17 +40,17 @@ pub(crate) enum Phase {
 /// An event that the console reacts to.
 #[derive(Debug)]
 pub(crate) enum Input {
-    /// A key.
+    /// A key was pressed.
     Key(Key),
-    /// Text pasted from the clipboard.
+    /// Text was pasted from the clipboard.
     Paste(String),
     /// The size of the screen changed: columns and rows.
     Resize(u16, u16),
-    /// New entries in the log.
+    /// The log has new entries.
     Feed(FeedPage),
     /// The log cannot be read at the moment, and the session is in this phase.
     FeedEnded(Phase),
-    /// The outline of the app, or the reason why there is none.
+    /// The header and the outline of the app, or the reason why there is no outline.
     Tree(Result<(String, String), String>),
     /// The state of the turn.
     Turn(TurnView),

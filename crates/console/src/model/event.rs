@@ -14,7 +14,7 @@ pub(crate) struct FeedEvent {
     /// The kind of the record.
     #[serde(rename = "type")]
     pub(crate) kind: String,
-    /// The originator; `None` for the daemon.
+    /// The id of the agent that caused the event; `None` for the daemon.
     pub(crate) from: Option<String>,
     /// The agent that the entry concerns.
     pub(crate) to: Option<String>,
@@ -44,15 +44,15 @@ pub(crate) struct FeedPage {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub(crate) struct TurnView {
-    /// The session.
+    /// The name of the session.
     pub(crate) session: String,
     /// The number of the turn.
     pub(crate) turn_id: u64,
-    /// The owner.
+    /// The id of the turn's owner; `None` if the turn has no owner.
     pub(crate) owner: Option<String>,
-    /// The agent that may claim the turn next.
+    /// The id of the agent that may claim the turn next, if the turn is reserved.
     pub(crate) reserved_for: Option<String>,
-    /// The members.
+    /// The members of the session.
     pub(crate) members: Vec<Member>,
     /// The number of unresolved notes.
     pub(crate) open_notes: usize,
@@ -62,7 +62,7 @@ pub(crate) struct TurnView {
 #[derive(Debug, Clone, PartialEq, Eq, Default, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct Member {
-    /// The id.
+    /// The id of the agent.
     pub(crate) agent_id: String,
     /// The role: `driver` or `observer`.
     #[serde(default)]

@@ -72,7 +72,7 @@ pub enum Parsed {
 /// A command to run.
 #[derive(Debug)]
 pub struct Call {
-    /// The command.
+    /// The definition of the command.
     pub definition: &'static CommandDefinition,
     /// The client command, if the command runs in this process.
     pub client_command: Option<&'static dyn ClientCommand>,

@@ -51,20 +51,20 @@ pub(crate) enum Row {
         seq: u64,
         /// The time of day, in UTC.
         time: String,
-        /// The caller.
+        /// The id of the caller.
         who: String,
         /// The command and a summary of its arguments.
         what: String,
-        /// The outcome.
+        /// The progress or result of the call.
         outcome: CallOutcome,
     },
     /// Another event in the session.
     Note {
         /// The time of day, in UTC.
         time: String,
-        /// The originator.
+        /// The id of the agent that caused the event, or `daemon`.
         who: String,
-        /// A description.
+        /// A description of the event.
         what: String,
     },
     /// A line typed in this console.
