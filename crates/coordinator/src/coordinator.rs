@@ -94,7 +94,8 @@ impl Coordinator {
     /// Returns a session's metadata, for a list of sessions. Never reads the log.
     ///
     /// # Errors
-    /// Returns `SESSION_NOT_FOUND`, and `META_CORRUPT` for metadata that cannot be read.
+    /// Returns `SESSION_NOT_FOUND`, `META_CORRUPT` for damaged metadata, `LOG_VERSION_UNSUPPORTED`
+    /// for metadata of another version, `IO`, and `INVALID_ARGS` for an invalid name.
     pub fn meta(&self, name: &str) -> Result<(SessionMeta, Vec<Diagnostic>)> {
         if let Some(session) = self.lock_sessions().get(name) {
             return Ok((session.meta(), Vec::new()));

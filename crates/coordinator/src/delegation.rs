@@ -172,7 +172,8 @@ impl Loans<'_> {
         })
     }
 
-    /// Records the loan as pending: from here on, its lender may not act within the lent scope.
+    /// Checks and records a new loan. The loan is pending, and its lender may no longer act within
+    /// the lent scope.
     fn lend(&self, lender: &SessionAuthority, child: &str, who: &Participant, spawn: &Spawn) -> Result<Loan> {
         let _one = self.0.delegating.lock();
         let device = self.device_of(lender.name());

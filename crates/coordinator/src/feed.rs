@@ -14,7 +14,7 @@ use stickpin_session::turn::AgentId;
 pub struct Event {
     /// The version of the records.
     pub v: u32,
-    /// The session.
+    /// The name of the session.
     pub session: String,
     /// The unique id of the session, which is the same in all its lifetimes.
     pub session_uid: String,

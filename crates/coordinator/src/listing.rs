@@ -67,7 +67,7 @@ pub struct Restorability {
 #[derive(Debug, Clone, PartialEq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedSession {
-    /// The name.
+    /// The name of the session.
     pub name: String,
     /// The reason why the caller sees the session.
     pub visibility: Visibility,

@@ -57,7 +57,7 @@ impl TurnReply {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Granted {
-    /// The session.
+    /// The name of the session.
     pub session: String,
     /// The number of the turn.
     pub turn_id: u64,
@@ -167,13 +167,13 @@ impl From<TakeReason> for GrantReason {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NotYet {
-    /// The session.
+    /// The name of the session.
     pub session: String,
     /// The stored state of the turn.
     pub state: TurnPhase,
     /// The number of the turn.
     pub turn_id: u64,
-    /// The holder.
+    /// The holder of the turn; `None` if nobody holds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<AgentId>,
     /// The agent that may claim the turn next.
@@ -197,13 +197,13 @@ pub struct NotYet {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TakeoverAvailable {
-    /// The session.
+    /// The name of the session.
     pub session: String,
     /// The reason that permits the takeover.
     pub reason: TakeReason,
     /// The number of the turn.
     pub turn_id: u64,
-    /// The holder.
+    /// The holder of the turn; `None` if nobody holds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<AgentId>,
     /// The `seq` of the record after which the caller continues to read.
@@ -216,7 +216,7 @@ pub struct TakeoverAvailable {
 pub struct TurnSummary {
     /// The most actionable description of the turn.
     pub label: Label,
-    /// The holder.
+    /// The holder of the turn; `None` if nobody holds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<AgentId>,
     /// The agent that may claim the turn next.
@@ -232,7 +232,7 @@ pub struct CurrentTurn {
     pub turn_id: u64,
     /// The stored state.
     pub state: TurnPhase,
-    /// The holder.
+    /// The holder of the turn; `None` if nobody holds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<AgentId>,
     /// Whether a command took the turn, so that the turn ends by itself.

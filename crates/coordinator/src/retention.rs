@@ -15,7 +15,7 @@ use stickpin_session::turn::ChildState;
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Dormant {
-    /// The name.
+    /// The name of the session.
     pub name: String,
     /// The number of milliseconds since the last use.
     pub unused_ms: u64,

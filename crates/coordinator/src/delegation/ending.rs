@@ -53,7 +53,7 @@ impl Loans<'_> {
         self.repair_rows(lender)
     }
 
-    /// Returns the child of an incomplete spawn, if its log has begun.
+    /// Returns the child of an incomplete spawn, if the child's log has begun.
     fn begun_child(&self, loan: &Loan) -> Option<Arc<SessionAuthority>> {
         if !self.is_child_of(loan) {
             return None;

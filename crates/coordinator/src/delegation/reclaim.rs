@@ -21,7 +21,7 @@ pub struct ReturnedLoans {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct EndedLoan {
-    /// The loan.
+    /// The id of the loan.
     pub loan_id: LoanId,
     /// The session that got the scope back.
     pub lender: String,

@@ -10,7 +10,7 @@ use stickpin_session::turn::{AgentId, Child, ChildState};
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ListedChild {
-    /// The name.
+    /// The name of the child.
     pub session: String,
     /// The state of the child.
     pub state: ChildState,

@@ -40,7 +40,8 @@ pub(crate) fn age(state: &mut State, now: &Now) -> Result<()> {
 /// Returns the members that have made no request for longer than the policy's presence time and
 /// whose harness is not known to be running. People stay, but not their consoles: a console that
 /// was killed never comes back under its id. The holder of the turn stays, and so do the agent for
-/// which it is reserved, and agents that are connected, are waiting or are running a command.
+/// which it is reserved, and agents that are connected, are waiting or are running a command. If no
+/// member would stay, omits the one that was seen last.
 fn absent_members(state: &State, now: &Now) -> Vec<AgentId> {
     let meta = state.log.meta();
     let is_old = |member: &&Member| {

@@ -157,19 +157,19 @@ impl SessionAuthority {
         }
     }
 
-    /// Returns the name.
+    /// Returns the name of the session.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// Returns the current metadata.
+    /// Returns the current metadata of the session.
     #[must_use]
     pub fn meta(&self) -> SessionMeta {
         self.lock().log.meta().clone()
     }
 
-    /// Returns whether an agent is a member.
+    /// Returns whether an agent is a member of the session.
     #[must_use]
     pub fn is_member(&self, agent: &AgentId) -> bool {
         self.lock().log.meta().members.iter().any(|member| member.agent_id == *agent)
@@ -349,8 +349,8 @@ impl State {
         }
     }
 
-    /// Returns the time until the turn may next change without a request; `None` if only a request
-    /// can change it.
+    /// Returns the time until the turn and its lease must be checked again; `None` if only a
+    /// request can change the turn.
     pub(crate) fn next_due(&self, now: &Now) -> Option<Duration> {
         let meta = self.log.meta();
         let turn = &meta.turn;

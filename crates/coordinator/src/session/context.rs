@@ -16,7 +16,7 @@ use stickpin_store::Phase;
 pub struct ContextEntry {
     /// The `seq` of the record.
     pub seq: u64,
-    /// The content.
+    /// The content of the entry.
     #[serde(flatten)]
     pub entry: ContextAdded,
 }

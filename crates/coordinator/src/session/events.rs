@@ -103,8 +103,8 @@ impl EventQuery {
     }
 
     /// Reads the feeds of several sessions, and waits for an event in any of them if the query
-    /// requests it. In a session that `cursors` contains, reading begins after the given record; in
-    /// any other session, as the query specifies.
+    /// requests it. In a session that `cursors` contains, reading begins after the given record. In
+    /// any other session, it begins as the query specifies, but without `after`, which is ignored.
     ///
     /// # Errors
     /// Returns the errors of [`Self::read`].

@@ -19,7 +19,7 @@ use stickpin_store::Phase;
 /// The result of joining.
 #[derive(Debug, Clone)]
 pub struct Joined {
-    /// The member.
+    /// The caller as a member of the session.
     pub member: Member,
     /// Whether the caller was not a member before.
     pub created: bool,

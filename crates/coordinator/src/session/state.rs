@@ -14,7 +14,7 @@ use stickpin_session::turn::{
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionState {
-    /// The session.
+    /// The name of the session.
     pub session: String,
     /// The most actionable description of the turn.
     pub label: Label,
@@ -22,7 +22,7 @@ pub struct SessionState {
     pub state: TurnPhase,
     /// The number of the turn.
     pub turn_id: u64,
-    /// The holder.
+    /// The holder of the turn; `None` if nobody holds it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub owner: Option<AgentId>,
     /// Whether a command took the turn, so that the turn ends by itself.
@@ -63,7 +63,7 @@ pub struct SessionState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MemberState {
-    /// The id.
+    /// The id of the agent.
     pub agent_id: AgentId,
     /// The display name.
     pub display: String,
@@ -87,7 +87,7 @@ pub struct MemberState {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Waiter {
-    /// The member.
+    /// The id of the member.
     pub agent_id: AgentId,
     /// Whether the member listens without claiming the turn.
     pub parked: bool,

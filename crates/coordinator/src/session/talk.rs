@@ -52,7 +52,7 @@ pub struct Note {
     pub ts: Timestamp,
     /// The author; `None` for the daemon.
     pub author: Option<AgentId>,
-    /// The text.
+    /// The text of the note.
     pub body: Redacted,
     /// The turn that the note is about.
     #[serde(default, skip_serializing_if = "Option::is_none")]
