@@ -74,8 +74,8 @@ pub(crate) fn check_version(version_text: &str) -> Result<()> {
     }
 }
 
-/// Returns the hint with the command that installs a browser. To set a variable, the daemon must be
-/// stopped first, because a daemon keeps the environment with which it was started.
+/// Returns the hint with the command that installs a browser. The daemon must be stopped before the
+/// variable is set, because a daemon keeps the environment with which it was started.
 pub(crate) fn install_hint() -> &'static str {
     if cfg!(target_os = "macos") {
         "run `brew install --cask chromium`; or run `stickpin daemon stop`, then set STICKPIN_CHROMIUM to the browser"
