@@ -4,7 +4,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error as Complaint};
 use stickpin_kernel::Error;
 
-/// Converts an error about a command's arguments into `INVALID_ARGS`, with the usage as its hint.
+/// Converts an error about a command's arguments into `INVALID_ARGS`, with the usage in its hint.
 #[must_use]
 pub fn invalid_args(error: &Complaint, command: &mut Command) -> Error {
     let name = command.get_bin_name().unwrap_or("stickpin").trim_start_matches("stickpin ").to_owned();

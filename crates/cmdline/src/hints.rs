@@ -24,7 +24,7 @@ pub type MentionedCommand = (&'static CommandDefinition, Map<String, Value>, Opt
 
 /// Replaces each command line and each option in a hint with what `replace` returns for it. If
 /// `replace` returns `None`, the command line or option is left unchanged. A command line for a
-/// person or for the agent's shell always is.
+/// person or for the agent's shell is never replaced.
 #[must_use]
 pub fn rewrite(hint: &str, mut replace: impl FnMut(Mention<'_>) -> Option<String>) -> String {
     let mut out = String::with_capacity(hint.len());
