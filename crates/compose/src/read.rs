@@ -111,8 +111,9 @@ impl<G: Environment> CompositeDevice<G> {
         Err(error)
     }
 
-    /// Captures all members. `watch` contains handles of the composite device. Returns the
-    /// captures, and the handles of `watch` whose elements exist but are not shown.
+    /// Captures all members. `watch` contains handles of the composite device. Returns the captures
+    /// to merge, without those of members that are nested or show nothing. Also returns the handles
+    /// of `watch` whose elements exist but are not shown.
     async fn readings(&mut self, watch: &[Handle]) -> Result<(Vec<MemberTree>, Vec<Handle>)> {
         let Self { ground, parts } = self;
         ground.refresh(parts).await?;
