@@ -31,8 +31,8 @@ fn set_peer(session: &SessionAuthority, who: &Participant, peer: &str, there: bo
 }
 
 impl Coordinator {
-    /// Makes two sessions peers. If the second session cannot record this, the record of the first
-    /// one is undone.
+    /// Makes two sessions peers. If the second session cannot record this, the record in the first
+    /// session is undone.
     ///
     /// # Errors
     /// Returns `PEER_SELF`, `SESSION_NOT_FOUND`, `UNKNOWN_MEMBER` for an agent that is not a member

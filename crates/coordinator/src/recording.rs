@@ -40,7 +40,7 @@ pub struct RepairedLine {
     pub line: u32,
     /// Whether the line is kept after the steps.
     pub keeps_line: bool,
-    /// Names the pass over the line, if the line runs several times.
+    /// The pass over the line, if the line runs several times.
     pub pass: Option<String>,
 }
 

@@ -154,7 +154,8 @@ impl EventQuery {
         }
     }
 
-    /// Returns where reading begins, and registers the reader if it waits.
+    /// Returns the record after which reading begins; `None` to read the last events. Registers the
+    /// reader if the query waits.
     fn begin<'s>(
         &self,
         session: &'s SessionAuthority,
