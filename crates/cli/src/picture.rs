@@ -23,7 +23,7 @@ enum Protocol {
     Sixel,
 }
 
-/// The values that an environment variable must have for a rule to apply.
+/// The condition on the value of an environment variable for a rule to apply.
 #[derive(Debug, Clone, Copy)]
 enum Value {
     Any,
