@@ -2,7 +2,7 @@
 //! query and action is routed to the member that owns it.
 //!
 //! A platform implements [`Member`] for one device among several, and [`Environment`] for what the
-//! members share: the list of members, the window at a point, the clipboard. [`CompositeDevice`]
+//! members share: the list of members, the window at a point and the clipboard. [`CompositeDevice`]
 //! combines both into a [`Device`](stickpin_device::Device). A member that leaves or does not
 //! answer does not stop the others.
 //!
