@@ -31,7 +31,7 @@ pub(crate) enum Phase {
     Live,
     /// There is no session with that name yet.
     Absent,
-    /// The session is closed, or its app is gone.
+    /// The session is closed.
     Ended,
     /// The session cannot be read, for this reason; the daemon may have ended, for example.
     Lost(String),
