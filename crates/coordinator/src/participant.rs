@@ -16,7 +16,7 @@ pub struct Participant {
     pub agent: AgentId,
     /// The family of the harness; `human` or `terminal` for a person.
     pub harness: String,
-    /// Whether the agent is a program or a person.
+    /// Whether the agent is a harness, a person or a console.
     pub kind: MemberKind,
     /// The root process of the harness, if known.
     pub anchor: Option<Anchor>,

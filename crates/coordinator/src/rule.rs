@@ -32,8 +32,8 @@ pub(crate) fn parse_enforceable(text: &str, targets: &[TargetRef]) -> Result<Sco
 /// Parses a rule about what a session must not do.
 ///
 /// # Errors
-/// Returns the errors of [`parse_enforceable`], and `INVALID_ARGS` for `observe`: no read is
-/// ever refused, so such a denial could not be enforced.
+/// Returns the errors of [`parse_enforceable`], and `INVALID_ARGS` for `observe`: reads are never
+/// refused, so such a denial could not be enforced.
 pub(crate) fn parse_denial(text: &str, targets: &[TargetRef]) -> Result<ScopeRule> {
     let rule = parse_enforceable(text, targets)?;
     if rule.verbs.contains(&Verb::Observe) {

@@ -67,7 +67,7 @@ pub struct MemberState {
     pub agent_id: AgentId,
     /// The display name.
     pub display: String,
-    /// Whether the member is a program or a person.
+    /// Whether the member is a harness, a person or a console.
     pub kind: MemberKind,
     /// Whether the member may hold the turn.
     pub role: MemberRole,
@@ -75,7 +75,7 @@ pub struct MemberState {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub alive: Option<bool>,
     /// The number of milliseconds since the member's last request to this host, or since the
-    /// session was loaded if there was none; absent if unknown.
+    /// session was loaded if there was no such request; absent if unknown.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub silent_ms: Option<u64>,
     /// Whether the member is the caller.
