@@ -31,8 +31,8 @@ impl fmt::Debug for StoredTree {
 }
 
 impl StoredTree {
-    /// Queues the tree for the log of its session. Returns immediately; a tree that cannot be
-    /// written later is omitted.
+    /// Queues the tree for the log of its session. Returns immediately. A tree that is too large,
+    /// or that cannot be written, is omitted.
     pub fn log(self, session: &Arc<SessionAuthority>, who: Option<&Participant>) {
         let now = session.now();
         let origin = State::origin_of(who, &now);

@@ -1,5 +1,5 @@
-//! A thread that works in the background while commands are running, and the trees that each
-//! session keeps.
+//! The thread that writes stored trees while commands are running, and the trees that each session
+//! keeps.
 
 use parking_lot::{Condvar, Mutex};
 use std::collections::{BTreeMap, VecDeque};
@@ -48,7 +48,7 @@ struct Jobs {
     list: VecDeque<Job>,
     /// Whether the thread is running. The first tree starts it.
     started: bool,
-    /// Whether the owner is gone: the thread ends when the list is empty.
+    /// Whether the queue was dropped. The thread then ends when the list is empty.
     ended: bool,
 }
 
@@ -76,7 +76,7 @@ impl Drop for SnapshotQueue {
 }
 
 impl SnapshotQueue {
-    /// Queues a job. Never waits for one.
+    /// Queues a job without waiting for it. If the queue is full, drops the oldest job in it.
     pub(crate) fn push(&self, job: Job) {
         let mut jobs = self.waiting.jobs.lock();
         if !jobs.started {
@@ -113,7 +113,7 @@ pub(crate) struct KeptTrees {
 }
 
 impl KeptTrees {
-    /// Returns the trees of all processes that wrote to the session.
+    /// Returns the trees that are listed on disk, including those of earlier processes.
     pub(crate) fn of(blobs: &Blobs) -> Self {
         let blobs = VecDeque::from(blobs.trees());
         let bytes = blobs.iter().map(|tree| tree.bytes).sum();

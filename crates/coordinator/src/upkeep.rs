@@ -1,4 +1,4 @@
-//! The limits and denials of a session, and file repairs that only a person may request.
+//! The limits and denials of a session, and the repair and conversion of its files.
 
 use crate::coordinator::Coordinator;
 use crate::error;
@@ -151,11 +151,12 @@ impl Coordinator {
     /// what the session must not do, and `deny-` removes one, which only a person may do.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` for an unknown limit, an invalid value or an invalid rule,
-    /// `NOT_YOUR_TURN` while another agent holds the turn or has it reserved (unless the caller is
-    /// a person), `STALE_LEASE` while no agent holds the turn (unless the caller is a person or the
-    /// only driver), `UNKNOWN_MEMBER`, `SCOPE_DENIED` for an agent that removes a denial or that
-    /// may not administer the device, `IDENTITY_AMBIGUOUS`, and errors from the log.
+    /// Returns `INVALID_ARGS` for an unknown limit, an invalid value, an invalid rule, one denial
+    /// too many, or the removal of a rule that the session does not have. Returns `NOT_YOUR_TURN`
+    /// for an agent while another agent holds the turn or has it reserved. Returns `STALE_LEASE`
+    /// while no agent holds the turn, unless the caller is a person or the only driver. Returns
+    /// `SCOPE_DENIED` for an agent that removes a denial or that may not administer the device.
+    /// Also returns `UNKNOWN_MEMBER`, `IDENTITY_AMBIGUOUS`, and the errors of [`Self::session`].
     pub fn set_policy(&self, name: &str, who: &Participant, changes: &[(String, String)]) -> Result<Policy> {
         who.require_unambiguous()?;
         let session = self.session(name)?;

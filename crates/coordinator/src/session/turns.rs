@@ -23,17 +23,17 @@ pub struct TakeOptions {
     pub reason: Option<String>,
     /// Whether the caller's operator requested the takeover.
     pub operator_requested: bool,
-    /// The turn that the caller's decision is about. The default is the turn that was last reported
-    /// to the caller.
+    /// The number of the turn that the caller expects to be current. The default is the turn that
+    /// was last reported to the caller.
     pub expected_turn: Option<u64>,
 }
 
 /// A turn that was released.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Released {
-    /// The agent that may claim the turn next.
+    /// The agent that the turn is now reserved for; `None` if any driver may claim it.
     pub reserved_for: Option<AgentId>,
-    /// The `seq` of the record.
+    /// The `seq` of the log record of the release.
     pub seq: u64,
     /// The number of waiting members.
     pub waiters: usize,
@@ -42,9 +42,9 @@ pub struct Released {
 /// A turn that was reserved for a named agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Assigned {
-    /// The agent.
+    /// The agent that the turn is reserved for.
     pub reserved_for: AgentId,
-    /// The `seq` of the record.
+    /// The `seq` of the log record of the assignment.
     pub seq: u64,
     /// Whether the agent is parked and has to be notified.
     pub routed_to_parked: bool,
@@ -121,8 +121,8 @@ impl SessionAuthority {
         })
     }
 
-    /// Takes the turn from its owner, or claims a turn that is free. Returns after the previous
-    /// owner's command has ended or been cancelled.
+    /// Takes the turn from its owner or from the agent that it is reserved for, or claims a free
+    /// turn. Returns after the previous owner's command has ended or been cancelled.
     ///
     /// # Errors
     /// Returns `TAKEOVER_NOT_AVAILABLE`, `TURN_MISMATCH`, `REASON_REQUIRED` for an agent that gives
@@ -183,7 +183,7 @@ impl SessionAuthority {
         })
     }
 
-    /// Commits a claim and returns the response to it.
+    /// Commits the result of a claim if it changes the turn or its lease, and returns the reply.
     fn answer(
         &self,
         state: &mut State,
@@ -272,7 +272,7 @@ impl SessionAuthority {
         }
     }
 
-    /// Refuses to grant or use a turn whose lease nothing would renew.
+    /// Fails with `GUARDIAN_UNAVAILABLE` while the task that renews leases is not running.
     pub(super) fn require_guardian(&self) -> Result<()> {
         if self.shared.renewing.load(Ordering::Relaxed) {
             return Ok(());
@@ -330,7 +330,8 @@ impl State {
         }
     }
 
-    /// Returns the member that `release` would choose.
+    /// Returns the waiting member that `release` would choose; fails with `UNKNOWN_TARGET` if none
+    /// is waiting.
     fn next_in_line(&self, session: &SessionAuthority, who: &Participant, now: &Now) -> Result<AgentId> {
         let next = self.judge(now, |s| turn::next_owner(s, &who.agent));
         match next {

@@ -27,7 +27,8 @@ pub struct WaitOptions {
     /// The record after which events are read. By default, reading begins after the last event that
     /// the agent read, or after the agent joined.
     pub after: Option<u64>,
-    /// The process of the client, for an error that names the process.
+    /// The id of the client's process, which is stated in the error for a second wait of the same
+    /// agent.
     pub pid: Option<u32>,
 }
 
@@ -36,7 +37,7 @@ pub struct WaitOptions {
 pub struct WaitReply {
     /// The state of the turn.
     pub reply: TurnReply,
-    /// The events for the agent after the record at which the wait began to read, oldest first.
+    /// The events that concern the agent, oldest first; empty if none were requested.
     pub events: Vec<Event>,
 }
 
@@ -53,14 +54,15 @@ pub(super) struct Registered<'s> {
     end: WaitEnd,
 }
 
-/// What the end of a registration says about its agent.
+/// What the end of a registration means for its agent.
 #[derive(Debug, Clone, Copy)]
 enum WaitEnd {
-    /// Nothing: a command waited to be admitted.
+    /// Nothing, because the agent did not run `turn wait`: its command waited to be admitted.
     OfCommand,
     /// The wait returned without a turn to a client that may wait again.
     MayWaitAgain,
-    /// The agent no longer waits: it has the turn, its wait was cancelled, or its client is gone.
+    /// The agent no longer waits: it has the turn, its wait was cancelled or failed, its client is
+    /// gone, or the session is closed.
     Over,
 }
 
@@ -184,8 +186,9 @@ impl SessionAuthority {
     }
 }
 
-/// Ends the wait mode of members that do not wait: neither now, nor so recently that their clients
-/// may wait again. Returns the time after which the next one no longer counts as waiting.
+/// Ends the wait mode of each member that is not waiting, unless it waited so recently that its
+/// client may wait again. Returns the time until this changes for the next such member; `None` if
+/// there is no such member.
 pub(crate) fn end_waits(state: &mut State, now: &Now) -> Option<Duration> {
     let meta = state.log.meta();
     let (mut over, mut next) = (Vec::new(), None::<u64>);
@@ -216,7 +219,8 @@ pub fn with_unread(session: &SessionAuthority, who: &Participant, mut reply: Tur
     Ok(WaitReply { reply, events })
 }
 
-/// Returns the events after `cursor` that concern the agent, and advances `cursor`.
+/// Returns the events after `cursor` that concern the agent, and advances `cursor` and the cursor
+/// of the reply.
 fn take_events(
     session: &SessionAuthority,
     who: &Participant,
