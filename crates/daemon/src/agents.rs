@@ -18,7 +18,7 @@ const MAX_ANCESTORS: usize = 20;
 /// How long the record of an agent whose processes have all ended is kept, in milliseconds.
 const KEPT_MS: u64 = 30 * 86_400_000;
 
-/// The identity of the host in this state directory.
+/// The content of `host.json` in the state directory: the random id of the host.
 #[derive(Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct HostId {
@@ -103,7 +103,7 @@ impl Agents {
         self.change(|directory| directory.unlink(connection));
     }
 
-    /// Changes the directory, and stores it if the change is significant.
+    /// Changes the directory, and stores it on disk if its revision changes.
     fn change<T>(&self, with: impl FnOnce(&mut Directory) -> T) -> T {
         let mut directory = self.directory.lock();
         let before = directory.revision();
@@ -157,7 +157,7 @@ pub(crate) fn now() -> Timestamp {
     SystemTime::now().into()
 }
 
-/// Returns the random id of the host, which is created once.
+/// Returns the random id of the host. Creates one if `folder` contains no valid id.
 fn host_id(folder: &Path) -> Result<String> {
     let file = folder.join("host.json");
     match std::fs::read(&file) {

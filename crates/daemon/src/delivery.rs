@@ -28,7 +28,8 @@ impl Deliveries {
         self.0.lock().acknowledges = acknowledges;
     }
 
-    /// Notes that an agent's call has begun; the client may have to acknowledge its response.
+    /// Notes that an agent's call has begun. If the client acknowledges responses, the response to
+    /// this call must be acknowledged.
     pub(crate) fn begin(&self, call: &str, agent: &AgentId) {
         let mut pending = self.0.lock();
         if pending.acknowledges {
@@ -36,7 +37,8 @@ impl Deliveries {
         }
     }
 
-    /// Notes that a response to an agent was written, or that the client was gone.
+    /// Notes that the response to a call was written, or that the client was gone if `written` is
+    /// false.
     pub(crate) fn end(&self, coordinator: &Coordinator, call: &str, agent: AgentId, written: bool) {
         let mut pending = self.0.lock();
         if !written {
@@ -49,7 +51,7 @@ impl Deliveries {
         }
     }
 
-    /// Notes that the client sent another message.
+    /// Notes that the client sent another message, and has therefore read the previous response.
     pub(crate) fn message_received(&self) {
         self.0.lock().granted = None;
     }
@@ -62,9 +64,9 @@ impl Deliveries {
         }
     }
 
-    /// Takes back the turns that a client did not learn of, because it disconnected with unread
-    /// responses. The turns are reserved for the client's agent again, unless the agent continues
-    /// by itself.
+    /// Takes back the turns that the last response granted, because the client disconnected before
+    /// it read the response. Does nothing for a client that acknowledges responses. The turns are
+    /// reserved for the client's agent again, unless the agent continues.
     pub(crate) fn take_back(&self, coordinator: &Coordinator) {
         let granted = self.0.lock().granted.take();
         if let Some((agent, sessions)) = granted {

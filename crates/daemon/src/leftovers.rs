@@ -1,5 +1,5 @@
-//! Folders of lifetimes that a killed daemon left behind. Their processes have already been ended
-//! by the providers. A folder with a mount that cannot be unmounted stays.
+//! Folders of lifetimes that a killed daemon left behind. The providers have already ended the
+//! processes of these lifetimes. A folder with a mount that cannot be unmounted stays.
 //!
 //! Removal may take a long time and runs in the background. The list of folders is made before any
 //! session opens, and a new session never reuses an existing folder.
@@ -7,7 +7,7 @@
 use std::path::{Path, PathBuf};
 use stickpin_kernel::{CancellationToken, LIVE};
 
-/// Returns the session folders that exist now.
+/// Returns the folders of lifetimes that exist now; empty if the folders cannot be listed.
 pub(crate) fn find(state_dir: &Path) -> Vec<PathBuf> {
     let sessions = state_dir.join(LIVE);
     match std::fs::read_dir(&sessions) {

@@ -1,4 +1,5 @@
-//! A socket in front of a host: state directory, idle exit, recovery after a crash.
+//! Serves a host over a socket, and handles the state directory, idle exit and recovery after a
+//! crash.
 //!
 //! There is one daemon per state directory. A lock decides which process is the daemon; other files
 //! only give hints. The daemon announces itself in one line on stdout. It serves until it is
@@ -59,7 +60,7 @@ pub const IDLE_EXIT: Duration = Duration::from_secs(15 * 60);
 /// listening.
 const START_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// How a daemon starts.
+/// The options with which a daemon is started.
 pub struct Options {
     /// The state directory.
     pub state_dir: PathBuf,
@@ -76,7 +77,7 @@ pub struct Options {
 }
 
 /// Serves until the daemon ends, and returns the exit code. Announces on stdout whether the start
-/// succeeded.
+/// succeeded. Returns 0 at once if another daemon is already listening.
 #[must_use]
 pub fn run(options: &Options) -> u8 {
     let ready = match become_daemon(&options.state_dir) {

@@ -91,8 +91,9 @@ impl DiskNumbers {
         Box::new(NameNumbers { all: Arc::clone(self), path, end: None })
     }
 
-    /// Writes the numbers that closed names returned, and when they were closed. A crash before
-    /// this call skips those numbers, and the next lifetimes of the names do not start at 1.
+    /// Writes to disk the numbers that closed names returned, and the times at which the names were
+    /// closed. A crash before this call skips those numbers, and the next lifetimes of the names do
+    /// not start at 1.
     pub fn flush(&self) {
         for (path, Returned { unused: rest, at }) in self.returned.lock().drain() {
             if let Err(e) = self.write(&path, &Reserved { next: rest.start, held: false, at }) {
@@ -101,8 +102,8 @@ impl DiskNumbers {
         }
     }
 
-    /// Removes the files of names whose numbers would start at 1 again, and returns the count. Each
-    /// run of a suite uses its own session names, which are not used again.
+    /// Removes the files of names whose numbers would start at 1 again, and returns the count. Such
+    /// files would accumulate, because each run of a suite uses new session names.
     pub(crate) fn remove_forgotten(&self) -> usize {
         // Without a folder, no number was ever issued.
         let Ok(entries) = std::fs::read_dir(&self.dir) else { return 0 };

@@ -46,7 +46,8 @@ pub(crate) const BYTES_PER_PERMIT: usize = 64 << 10;
 /// waiting for answers.
 const HANGUP_POLL_INTERVAL: Duration = Duration::from_millis(20);
 
-/// Serves a connection until its client disconnects.
+/// Serves a connection until its client disconnects, or has sent its last message and received all
+/// answers. Rejects a client of another user.
 pub(crate) async fn serve(daemon: Arc<Daemon>, stream: UnixStream) {
     let ours = rustix::process::geteuid().as_raw();
     let pid = match stream.peer_cred() {

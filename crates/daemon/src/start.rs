@@ -13,7 +13,7 @@ use stickpin_wire::{StateDir, rpc};
 /// The layout of the state directory that this version reads and writes.
 const LAYOUT: u64 = 1;
 
-/// The magic numbers of network file systems, on which neither locks nor `fsync` are reliable.
+/// The magic numbers of network file systems, on which locks and `fsync` are not reliable.
 const NETWORK: &[(u64, &str)] = &[
     (0x6969, "NFS"),
     (0x517b, "SMB"),

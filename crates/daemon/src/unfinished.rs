@@ -5,7 +5,7 @@ use stickpin_coordinator::Unfinished;
 use stickpin_kernel::{Error, ErrorCode};
 
 /// Returns why the daemon refuses to stop without force: open sessions, turns that agents own, and
-/// running commands. `None` if there are none.
+/// running commands. Returns `None` if nothing prevents the stop.
 pub(crate) fn refusal(sessions: &[String], work: &Unfinished) -> Option<Error> {
     let turns: Vec<_> =
         work.turns.iter().map(|(session, owner)| format!("{owner} holds the turn of {session}")).collect();
