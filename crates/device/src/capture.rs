@@ -1,4 +1,4 @@
-//! Captures and their parameters: the whole app, one element, a screenshot, a single fact.
+//! The parameters and results of captures, located elements, screenshots and queries.
 
 use crate::error::{Error, Result};
 use crate::live_picture::png_size;

@@ -30,8 +30,8 @@ pub struct DeviceInfo {
     /// The process id of the app or browser behind the device, if known.
     pub pid: Option<u32>,
     /// Whether a full capture costs so much more than an action that effects are judged by the
-    /// target alone. If so, the surroundings of the target in the results of [`Device::locate`] and
-    /// [`Device::outcome`] may be older than the target.
+    /// target alone. For such a device, the surroundings of the target in the results of
+    /// [`Device::locate`] and [`Device::outcome`] may be older than the target.
     pub partial: bool,
     /// Whether any call, including one that sends input, can be dropped at any moment without harm.
     /// True if a call is a single request to another process, for example over HTTP. An action that
@@ -167,8 +167,8 @@ pub trait Device: Send + fmt::Debug {
     /// Locates the target of an input that was performed, as [`Device::locate`] does, if that is
     /// possible without reading the whole app. `performed` is the ticket of the input.
     ///
-    /// Also returns `None` if a capture is needed to find out. The result need not show that a
-    /// parent has vanished.
+    /// Returns `None` if the element is no longer connected, and also if only a capture can show
+    /// whether it is. The result need not show that a parent has vanished.
     ///
     /// # Errors
     /// Returns the errors of `capture`.
@@ -233,7 +233,7 @@ pub trait Device: Send + fmt::Debug {
         None
     }
 
-    /// Returns the facet for tabs and windows; `None` if the app always has exactly one.
+    /// Returns the facet for tabs and windows; `None` if the app always has exactly one of them.
     fn tabs(&mut self) -> Option<&mut dyn Tabs> {
         None
     }

@@ -1,5 +1,5 @@
-//! The error type of all front ends: a code, a sentence that names the concrete thing, a hint, and
-//! whether anything may have reached the device.
+//! The error type of all front ends: a code, a message that names the element, file or value
+//! concerned, a hint, and whether anything may have reached the device.
 
 use schemars::JsonSchema;
 use serde::{Deserialize, Serialize};
@@ -213,7 +213,7 @@ pub enum Dispatched {
 pub struct Error {
     /// The kind of failure.
     pub code: ErrorCode,
-    /// A sentence that names the concrete thing.
+    /// A sentence that names the element, file or value concerned.
     pub message: String,
     /// The next thing to do; empty if there is no advice.
     #[serde(default, skip_serializing_if = "String::is_empty")]

@@ -16,8 +16,8 @@ pub const MAX_DESCRIPTION: usize = 200;
 #[derive(Debug, Clone, Copy, Default)]
 #[non_exhaustive]
 pub struct AimOptions<'a> {
-    /// Whether to move the pointer to the point (presses, hovers, drags) instead of only performing
-    /// a hit test (fill, select).
+    /// Whether to move the pointer to the point, as for a press, hover or drag. Otherwise, only a
+    /// hit test is performed, as for a fill or select.
     pub pointer: bool,
     /// Whether the pointer is needed for a press.
     pub press: bool,
@@ -143,8 +143,9 @@ impl HitResult {
     }
 }
 
-/// The key names longer than one character, as in `KeyboardEvent.key`. The space bar is passed to a
-/// device as a space. Every device supports all of these names.
+/// The key names longer than one character. They are names of `KeyboardEvent.key` except for
+/// `Space`, which is passed to a device as a space character. Every device supports all of these
+/// keys.
 const KEY_NAMES: &str = "\
     Enter Tab Escape Backspace Delete Insert Home End PageUp PageDown ArrowUp ArrowDown ArrowLeft \
     ArrowRight Space ContextMenu CapsLock NumLock ScrollLock Pause PrintScreen AltGraph Shift \

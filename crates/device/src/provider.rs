@@ -27,8 +27,8 @@ pub trait Provider: Send + Sync + fmt::Debug {
     }
 
     /// Returns the schema of the options that the provider reads, with one field for each option.
-    /// `open` refuses all others, so that none is silently ignored. A provider without options need
-    /// not implement this method.
+    /// `open` refuses any other option, so that no option is silently ignored. A provider without
+    /// options need not implement this method.
     fn open_options(&self) -> &'static FieldSchema {
         static NONE: FieldSchema = FieldSchema::of::<NoOptions>();
         &NONE
@@ -55,7 +55,7 @@ pub trait Provider: Send + Sync + fmt::Debug {
     }
 
     /// Returns what the provider's devices support if the machine allows it. Used to list the
-    /// capabilities without opening a device. Each device answers for itself
+    /// capabilities without opening a device. An open device reports its own
     /// ([`Device::capabilities`]).
     fn capabilities(&self) -> &'static [Capability];
 
@@ -96,7 +96,7 @@ impl DeviceEntry {
     }
 }
 
-/// A check of `doctor`.
+/// The result of one check of `doctor`.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[non_exhaustive]

@@ -55,8 +55,8 @@ pub trait Lifecycle: Send {
     fn act_begins(&mut self) {}
 
     /// Returns notices about the device itself since the last call, regardless of who acted: apps
-    /// that have exited, features that stopped working. They are reported with the next response.
-    /// Does not wait.
+    /// that have exited, features that stopped working. These notices are reported with the next
+    /// response. Does not wait.
     fn device_notices(&mut self) -> Vec<Notice> {
         Vec::new()
     }

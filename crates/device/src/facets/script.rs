@@ -11,7 +11,7 @@ use stickpin_tree::Handle;
 pub struct ScriptValue {
     /// Whether the language treats the value as true.
     pub truthy: bool,
-    /// The value as bounded text: JSON if it can be serialized.
+    /// The value as text of limited length: JSON if the value can be serialized.
     pub text: String,
 }
 

@@ -84,7 +84,7 @@ pub trait Tabs: Send {
     /// Returns all tabs and windows, oldest first.
     ///
     /// # Errors
-    /// Returns `UNSUPPORTED` if the app always has exactly one, and `BACKEND_LOST`.
+    /// Returns `UNSUPPORTED` if the app always has exactly one tab or window, and `BACKEND_LOST`.
     async fn list_tabs(&mut self) -> Result<Vec<TabEntry>>;
 
     /// Opens a tab in the background, makes it active, and navigates to `what` if given. On
