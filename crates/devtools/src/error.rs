@@ -55,11 +55,13 @@ pub enum Refusal {
 /// The error code for a session that does not exist.
 const SESSION_NOT_FOUND: i64 = -32001;
 
-/// Prefixes of error messages about a target, taken from the browser's sources (Chromium 156).
+/// The prefixes of error messages for a target that is gone, taken from the sources of Chromium
+/// 156.
 const TARGET_GONE: &str = include_str!("../refusals/target.txt");
 
-/// Prefixes of error messages about a document and its content. V8 reports `Internal error` for a
-/// script that was terminated, or whose document went away, while it was running.
+/// The prefixes of error messages for a document, or content of a document, that is gone. V8
+/// reports `Internal error` for a script that was terminated, or whose document went away, while it
+/// was running.
 const DOCUMENT_GONE: &str = include_str!("../refusals/document.txt");
 
 impl Refusal {

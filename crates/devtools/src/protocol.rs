@@ -94,7 +94,7 @@ methods! {
 
     /// Enables page events.
     "Page.enable" EnablePage {} -> Done;
-    /// Enables lifecycle events of every frame.
+    /// Sets whether lifecycle events of every frame are reported.
     "Page.setLifecycleEventsEnabled" EnableLifecycle { enabled: bool } -> Done;
     /// Adds a script that runs in every document, in an isolated world.
     "Page.addScriptToEvaluateOnNewDocument" AddScript { source: String, world_name: &'static str, run_immediately: bool } -> Done;
@@ -118,8 +118,8 @@ methods! {
     "Page.bringToFront" BringToFront {} -> Done;
     /// Answers a JavaScript dialog.
     "Page.handleJavaScriptDialog" HandleDialog { accept: bool, prompt_text: Option<String> } -> Done;
-    /// Reports file choosers instead of showing them. `cancel` also notifies the page that nothing
-    /// was chosen.
+    /// Sets whether file choosers are reported instead of shown. `cancel` also notifies the page
+    /// that nothing was chosen.
     "Page.setInterceptFileChooserDialog" InterceptFileChooser { enabled: bool, cancel: bool } -> Done;
     /// Takes a screenshot.
     "Page.captureScreenshot" CaptureScreenshot { format: &'static str, quality: Option<u8>, optimize_for_speed: Option<bool>, clip: Option<Clip>, capture_beyond_viewport: Option<bool> } -> Picture;
@@ -177,7 +177,7 @@ methods! {
     /// Returns the performance counters. Answered even while a script of the page is running.
     "Performance.getMetrics" GetMetrics {} -> Metrics;
 
-    /// Makes the page believe that it has the focus.
+    /// Sets whether the page behaves as if it had the focus.
     "Emulation.setFocusEmulationEnabled" EmulateFocus { enabled: bool } -> Done;
     /// Sets the size of the viewport.
     "Emulation.setDeviceMetricsOverride" SetDeviceMetrics { width: u32, height: u32, device_scale_factor: f64, mobile: bool } -> Done;
@@ -188,7 +188,7 @@ methods! {
     "Input.dispatchKeyEvent" KeyEvent { r#type: &'static str, modifiers: u32, key: String, code: Option<String>, windows_virtual_key_code: Option<u32>, text: Option<String>, unmodified_text: Option<String>, location: Option<u32>, is_keypad: Option<bool>, commands: Option<Vec<&'static str>> } -> Done;
     /// Inserts text as an input method would.
     "Input.insertText" InsertText { text: String } -> Done;
-    /// Reports drags instead of starting them.
+    /// Sets whether drags are reported instead of started.
     "Input.setInterceptDrags" InterceptDrags { enabled: bool } -> Done;
     /// Dispatches one event of an intercepted drag.
     "Input.dispatchDragEvent" DragEvent { r#type: &'static str, x: f64, y: f64, data: Value } -> Done;
@@ -202,7 +202,7 @@ pub struct ObjectArgument {
     pub object_id: String,
 }
 
-/// The part of a page that a screenshot shows, in CSS pixels.
+/// The part of a page that a screenshot shows, in CSS pixels, and the scale of the image.
 #[derive(Debug, Clone, Copy, PartialEq, Default, Serialize)]
 #[allow(missing_docs, reason = "fields are named and documented by the protocol")]
 pub struct Clip {
@@ -238,7 +238,7 @@ values! {
     LayoutMetrics { css_layout_viewport: LayoutViewport, css_content_size: Size }
     /// The layout viewport, in CSS pixels.
     LayoutViewport { page_x: f64, page_y: f64, client_width: f64, client_height: f64 }
-    /// The size of the whole page, in CSS pixels.
+    /// The rectangle of the whole page, in CSS pixels.
     Size { x: f64, y: f64, width: f64, height: f64 }
     /// The answer to `Runtime.evaluate` and `Runtime.callFunctionOn`.
     Evaluated { result: RemoteObject, exception_details: Option<ExceptionDetails> }
@@ -280,64 +280,65 @@ values! {
     /// A counter or a time.
     Metric { name: String, value: f64 }
 
-    /// `Target.attachedToTarget`.
+    /// `Target.attachedToTarget`: a session was created for a target.
     AttachedToTarget { session_id: String, target_info: TargetInfo, waiting_for_debugger: bool }
     /// A target, such as a tab, an out-of-process frame or a worker.
     TargetInfo { target_id: String, r#type: String, title: String, url: String, opener_id: Option<String>, parent_frame_id: Option<String> }
-    /// `Target.detachedFromTarget`.
+    /// `Target.detachedFromTarget`: the session of a target ended.
     DetachedFromTarget { session_id: String }
-    /// `Page.frameAttached`.
+    /// `Page.frameAttached`: a frame was added to its parent.
     FrameAttached { frame_id: String, parent_frame_id: String }
-    /// `Page.frameDetached`.
+    /// `Page.frameDetached`: a frame was removed from its parent, or moved to another process.
     FrameDetached { frame_id: String, reason: String }
-    /// `Page.frameNavigated`.
+    /// `Page.frameNavigated`: a frame has a new document.
     FrameNavigated { frame: FrameInfo }
-    /// `Page.navigatedWithinDocument`.
+    /// `Page.navigatedWithinDocument`: a frame has another address, but the same document.
     NavigatedWithinDocument { frame_id: String, url: String }
-    /// `Page.frameStartedNavigating`.
+    /// `Page.frameStartedNavigating`: a navigation of a frame began.
     FrameStartedNavigating { frame_id: String, url: String, loader_id: String, navigation_type: String }
-    /// `Page.frameStoppedLoading` and similar events.
+    /// `Page.frameStoppedLoading`: a frame no longer loads anything.
     FrameEvent { frame_id: String }
-    /// `Page.lifecycleEvent`.
+    /// `Page.lifecycleEvent`: a document reached a stage of loading, such as `DOMContentLoaded`.
     LifecycleEvent { frame_id: String, loader_id: String, name: String }
-    /// `Page.javascriptDialogOpening`.
+    /// `Page.javascriptDialogOpening`: a JavaScript dialog is about to open.
     DialogOpening { message: String, r#type: String, default_prompt: Option<String> }
-    /// `Page.fileChooserOpened`. If there is no node, the chooser was not opened by a file input.
+    /// `Page.fileChooserOpened`: a page requested a file chooser. `backend_node_id` is the file
+    /// input, or `None` if no file input made the request.
     FileChooserOpened { frame_id: String, backend_node_id: Option<i64> }
-    /// `Runtime.executionContextCreated`.
+    /// `Runtime.executionContextCreated`: a world of a frame can run scripts.
     ContextCreated { context: ExecutionContext }
     /// An execution context.
     ExecutionContext { id: i64, name: String, unique_id: String, aux_data: Option<ContextAux> }
     /// The frame of an execution context, and whether the context is the default one of that frame.
     ContextAux { frame_id: String, is_default: bool }
-    /// `Runtime.executionContextDestroyed`.
+    /// `Runtime.executionContextDestroyed`: an execution context no longer exists.
     ContextDestroyed { execution_context_unique_id: String }
-    /// `Runtime.consoleAPICalled`.
+    /// `Runtime.consoleAPICalled`: a script called a function of `console`.
     ConsoleCalled { r#type: String, args: Vec<RemoteObject>, execution_context_id: i64 }
-    /// `Runtime.exceptionThrown`.
+    /// `Runtime.exceptionThrown`: a script threw an exception that was not caught.
     ExceptionThrown { exception_details: ExceptionDetails }
-    /// `Runtime.bindingCalled`.
+    /// `Runtime.bindingCalled`: a script called a function that [`AddBinding`] had added.
     BindingCalled { name: String, payload: String, execution_context_id: i64 }
-    /// `Network.requestWillBeSent`.
+    /// `Network.requestWillBeSent`: a request begins, or follows a redirect.
     RequestWillBeSent { request_id: String, loader_id: String, frame_id: Option<String>, r#type: Option<String>, request: RequestInfo, redirect_response: Option<ResponseInfo> }
     /// A network request.
     RequestInfo { url: String, method: String }
-    /// `Network.responseReceived`.
+    /// `Network.responseReceived`: the status and headers of a response arrived.
     ResponseReceived { request_id: String, r#type: Option<String>, response: ResponseInfo }
     /// A network response.
     ResponseInfo { url: String, status: i64, mime_type: String }
-    /// `Network.loadingFinished`.
+    /// `Network.loadingFinished`: the whole response to a request arrived.
     LoadingFinished { request_id: String }
-    /// `Network.loadingFailed`.
+    /// `Network.loadingFailed`: a request failed or was cancelled.
     LoadingFailed { request_id: String, error_text: String, canceled: bool, blocked_reason: Option<String>, cors_error_status: Option<CorsError> }
     /// Why the CORS rules forbid a response.
     CorsError { cors_error: String }
-    /// `Input.dragIntercepted`.
+    /// `Input.dragIntercepted`: a drag was reported instead of started.
     DragIntercepted { data: Value }
-    /// `Fetch.requestPaused`.
+    /// `Fetch.requestPaused`: a request is waiting until it is continued or failed.
     RequestPaused { request_id: String, request: RequestInfo }
-    /// `Browser.downloadWillBegin`.
+    /// `Browser.downloadWillBegin`: a download is about to begin.
     DownloadWillBegin { guid: String, url: String, suggested_filename: String }
-    /// `Browser.downloadProgress`.
+    /// `Browser.downloadProgress`: a download received data, was completed or was cancelled.
     DownloadProgress { guid: String, total_bytes: f64, received_bytes: f64, state: String }
 }
