@@ -1,5 +1,5 @@
-//! `install-audit.jsonl`: what happened to each target that was changed or preserved, or
-//! that failed.
+//! `install-audit.jsonl`: what happened to each target that a run changed, preserved or failed to
+//! change.
 
 use crate::disk::Disk;
 use crate::manifest::TargetKind;

@@ -20,7 +20,7 @@ pub(crate) struct ConfigFile {
 }
 
 impl ConfigFile {
-    /// Reads a file through links.
+    /// Reads a file, which may be missing, and follows links. Fails for a dangling link.
     pub(crate) fn open(disk: &dyn Disk, path: &Path) -> Result<Self, TargetError> {
         let failed = |e: &std::io::Error| TargetError::io("read", path, e);
         let resolved = match fs::canonicalize(path) {

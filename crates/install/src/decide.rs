@@ -21,11 +21,12 @@ pub(crate) enum Intent<'a> {
 /// The decision about an entry.
 #[derive(Debug, Clone)]
 pub(crate) enum Decision {
-    /// Change nothing.
+    /// Change nothing. The fields are the status, the shape of the entry if it is known, and the
+    /// reason.
     Keep(Status, Option<&'static str>, &'static str),
     /// Write an entry; `old` is the shape of the entry that it replaces, if any.
     Set { slot: &'static Slot, value: Value, old: Option<&'static str> },
-    /// Remove the entries at these positions.
+    /// Remove the entries at these positions. Each position has the shape of its entry.
     Remove(Vec<(&'static Slot, &'static str)>),
 }
 
@@ -108,7 +109,7 @@ impl Decision {
         matches!(self, Self::Remove(_) | Self::Set { old: Some(_), .. })
     }
 
-    /// Returns the changed text of a configuration.
+    /// Returns the text of a configuration after the decision has been carried out.
     pub(crate) fn edit(&self, format: Format, text: &str) -> Result<String, EditError> {
         match self {
             Self::Keep(..) => Ok(text.to_owned()),

@@ -29,7 +29,7 @@ pub(crate) enum EditError {
     /// A key on the path to the entry occurs more than once.
     #[error("`{0}` occurs more than once")]
     Duplicate(String),
-    /// The entry, or its parent, is written in a form that an installation never produces.
+    /// The entry, or a parent of it, is written in a form that cannot be edited safely.
     #[error("`{0}` is written in a form that cannot be edited safely")]
     Form(String),
 }
@@ -111,7 +111,7 @@ fn take(root: &mut Value, pointer: &[&str]) {
     }
 }
 
-/// Returns the document without the parents of `pointer` that are empty.
+/// Returns the document without those parents of the entry at `pointer` that are empty.
 fn prune(root: &Value, pointer: &[&str]) -> Value {
     let mut pruned = root.clone();
     for depth in (1..pointer.len()).rev() {

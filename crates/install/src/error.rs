@@ -29,7 +29,7 @@ pub(crate) enum TargetError {
     /// The harness is not installed.
     #[error("the harness is not installed: there is no program `{program}` on `PATH` and no folder `{}`", .folder.display())]
     NotInstalled {
-        /// The program.
+        /// The main name of the harness's program.
         program: &'static str,
         /// The folder of the harness's configuration.
         folder: PathBuf,
@@ -40,7 +40,7 @@ pub(crate) enum TargetError {
     Program {
         /// The command line.
         command: String,
-        /// The problem.
+        /// What was wrong, as a phrase that follows the command line: `did not remove the entry`.
         problem: String,
     },
 }

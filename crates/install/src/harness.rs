@@ -184,7 +184,7 @@ fn join(base: &Path, path: &str) -> PathBuf {
 }
 
 impl Config {
-    /// Returns the position of a new entry in a configuration.
+    /// Returns the position of a new entry in a configuration; `None` if no position applies.
     pub(crate) fn slot(&self, root: &Value) -> Option<&'static Slot> {
         self.slots.iter().find(|slot| (slot.applies)(root))
     }

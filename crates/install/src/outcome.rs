@@ -15,7 +15,7 @@ pub(crate) enum Status {
     Updated,
     Removed,
     AlreadyAbsent,
-    /// Kept, because it is not what an installation writes.
+    /// The target was kept, because its content is not what an installation writes.
     Preserved,
     /// An edited skill was kept; `--replace` replaces it.
     UpdateAvailable,

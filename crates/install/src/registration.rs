@@ -115,8 +115,9 @@ fn change(
     Err(TargetError::Changed(ATTEMPTS))
 }
 
-/// Records in the manifest the entry of ours that `root` contains, unless it is already recorded.
-/// `root` is the current or the planned content of a configuration. Does nothing in a dry run.
+/// Records the entry for `server` that `root` contains in the manifest, unless it is already
+/// recorded. `root` is the current or the planned content of a configuration. Does nothing in a dry
+/// run.
 fn remember(
     run: &mut Run<'_>,
     harness: &Harness,

@@ -69,7 +69,7 @@ impl Setup {
     }
 
     /// Returns the command for new entries: `stickpin` if that name on `PATH` is this program,
-    /// otherwise its absolute path.
+    /// otherwise the absolute path of this program.
     pub(crate) fn command(&self) -> String {
         let path = self.variables.get("PATH").map(OsString::as_os_str);
         let named = find_on_path(&[PROGRAM], path).is_some_and(|found| is_same_file(&found, &self.program));

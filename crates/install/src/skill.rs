@@ -40,8 +40,8 @@ enum Found {
 /// How to install a skill.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct SkillOptions {
-    /// A link or a copy. By default, the mode of the existing installation, or a link if there is
-    /// none.
+    /// A link or a copy. By default, the mode of the existing installation, or a link if nothing is
+    /// installed.
     pub(crate) mode: Option<SkillMode>,
     /// Whether to replace an edited skill, or a link to something else.
     pub(crate) replace: bool,
@@ -66,7 +66,8 @@ pub(crate) fn remove(run: &Run<'_>, harness: &'static str, path: &Path) -> Outco
     outcome
 }
 
-/// Returns whether `path` holds a skill that was installed and not edited.
+/// Returns whether `path` is a link to the skill in the state directory, an unedited copy of a
+/// skill, or an empty folder.
 pub(crate) fn is_ours(run: &Run<'_>, path: &Path) -> bool {
     matches!(inspect(run, path), Ok(Found::Link | Found::Copy { .. }))
 }
@@ -219,8 +220,8 @@ fn bundle(run: &Run<'_>) -> Result<Found, TargetError> {
     if path.exists() { folder(run, &path) } else { Ok(Found::Nothing) }
 }
 
-/// Writes the skill that links lead to, unless it is current, or it was edited and `replace` is
-/// false. Returns whether it was written.
+/// Writes the skill that links lead to, unless the skill there is current. Replaces an edited
+/// skill, or other content, only if `replace` is true. Returns whether the skill was written.
 fn write_bundle(run: &Run<'_>, replace: bool) -> Result<bool, TargetError> {
     match bundle(run)? {
         Found::Copy { current: true } => Ok(false),

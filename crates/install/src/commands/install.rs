@@ -91,7 +91,7 @@ impl ClientCommand for Install {
 /// What to install.
 #[derive(Debug, Clone)]
 pub(crate) struct InstallOptions {
-    /// The ids of the harnesses. If the list is empty, all that are installed.
+    /// The ids of the harnesses; an empty list selects all installed harnesses.
     pub(crate) harnesses: Vec<&'static str>,
     pub(crate) mcp: bool,
     /// How to install the skill, if at all.

@@ -171,7 +171,8 @@ fn remove_skill(run: &mut Run<'_>, harness: &'static str, path: &Path) -> Outcom
     outcome
 }
 
-/// Removes the shared skill if only this harness reads it.
+/// Removes the shared skill if only this harness reads it. Otherwise keeps the skill, and drops
+/// only the record that this harness reads it.
 fn leave_shared(run: &mut Run<'_>, harness: &Harness) -> Outcome {
     let path = run.setup.place(&harness.skill);
     let shown = path.display().to_string();

@@ -62,7 +62,8 @@ struct Document<'a> {
     tokens: Vec<TokenAndRange<'a>>,
     /// One level of indentation.
     unit: &'a str,
-    /// Whether the members of objects are on separate lines.
+    /// Whether new members may be on separate lines: true if the root object spans several lines or
+    /// is empty.
     lines: bool,
 }
 
@@ -173,7 +174,8 @@ impl<'a> Document<'a> {
         edits
     }
 
-    /// Returns the end of the token or comment before a position.
+    /// Returns the end of the last token before a position, which may be a comment; 0 if there is
+    /// no token before the position.
     fn previous_end(&self, at: usize) -> usize {
         let before = self.tokens.iter().rfind(|token| token.end() <= at);
         before.map_or(0, |token| self.end_of(token))

@@ -67,7 +67,7 @@ struct Regions {
     is_header: bool,
 }
 
-/// Finds the lines of an entry; `None` if there is none.
+/// Finds the lines of an entry; returns `None` if the entry does not exist.
 fn regions(text: &str, root: &Table, pointer: &[&str]) -> Result<Option<Regions>, EditError> {
     let form = || EditError::Form(pointer.join("."));
     let Some((name, parents)) = pointer.split_last() else { return Ok(None) };
@@ -97,7 +97,8 @@ fn regions(text: &str, root: &Table, pointer: &[&str]) -> Result<Option<Regions>
     }
 }
 
-/// Adds the lines of a table with a header, and of the tables in it. `None` for other forms.
+/// Adds the lines of a table with a header, and of the tables in it. Returns `None` if a table has
+/// another form.
 fn header_lines(text: &str, table: &Table, lines: &mut Vec<Range<usize>>) -> Option<()> {
     if table.is_dotted() || table.is_implicit() {
         return None;
