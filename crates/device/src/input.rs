@@ -74,8 +74,8 @@ pub struct PreparedInput {
     pub aim: Aim,
     /// The element as it is after the aim: scrolling or the pointer may have changed it.
     ///
-    /// `None` if an input would not reach the element, or if
-    /// [`Device::locate`](crate::Device::locate) is needed to find out.
+    /// `None` if the caller has to call [`Device::locate`](crate::Device::locate) instead, for
+    /// example because an input would not reach the element.
     pub located: Option<LocatedElement>,
     /// The ticket to pass to [`Device::commit`](crate::Device::commit).
     pub ticket: Ticket,

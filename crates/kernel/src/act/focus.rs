@@ -10,8 +10,8 @@ use stickpin_session::Origin;
 use stickpin_tree::{NodeRef, Role, States};
 use tokio::time::Instant;
 
-/// How long the focus may take to leave a pressed button. Toolbars return it to their document a
-/// frame later.
+/// How long the focus may take to leave a pressed button. Toolbars return the focus to their
+/// document a frame later.
 const FOCUS_RETURN_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// The focused element.

@@ -76,7 +76,7 @@ pub(crate) fn pin_selector_to_ref(cx: &mut Cx, target: &Target, found: &Resolved
 }
 
 /// Locates the element, unless the device has just reported its location in `told`, and judges it.
-/// An element that vanished is resolved again in a new capture.
+/// An element that vanished or changed is resolved again in a new capture.
 pub(super) async fn locate_and_judge(
     cx: &mut Cx,
     target: &Target,
@@ -157,8 +157,8 @@ pub(super) async fn recapture_target(
     }
 }
 
-/// Locates the element by its handle, or by its meaning in a new capture if the device has no
-/// handles.
+/// Locates the element by its handle, or by its ref or meaning in a new capture if the device has
+/// no lasting handles.
 async fn locate(cx: &mut Cx, found: &ResolvedTarget) -> Result<Option<CurrentElement>> {
     let live = cx.open_session()?;
     if let Some(dialog) = live.device.dialog() {

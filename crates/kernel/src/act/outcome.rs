@@ -181,7 +181,7 @@ async fn settle_and_observe(
 }
 
 /// Records, for the receipt, which of the facts that this client was shown were replaced by an
-/// action. Returns whether there are any.
+/// action. Returns whether any fact was replaced.
 ///
 /// `seen` is the app after the action, if it was already read. For a partial device, it contains
 /// only the target and the window titles.
@@ -220,7 +220,7 @@ async fn effects_of(
 }
 
 /// Returns the tree of the whole app in which the target was judged; on a partial device, the last
-/// full capture. `None` if there is none.
+/// full capture. Returns `None` if there is no such tree.
 fn found_in(cx: &mut Cx, ready: &ActionTarget) -> Result<Option<Arc<Tree>>> {
     let judged = ready.tree.clone();
     // A partial device reports a single element; its last full capture is older.

@@ -141,8 +141,8 @@ pub(crate) fn reference_screenshot(cx: &mut Cx) -> Result<Option<ClientScreensho
     Ok((!left).then_some(picture))
 }
 
-/// Refuses an input for an element other than the one that the screenshot shows, unless the input
-/// is forced.
+/// Returns `e`, the refusal of an input to a point, unless the input is forced. Forced, the refusal
+/// becomes a warning.
 fn veto(cx: &mut Cx, opts: ActionOptions, e: Error) -> Result<()> {
     if !opts.force {
         return Err(e);

@@ -67,7 +67,8 @@ impl Request {
     }
 }
 
-/// The identity of a caller, as evidence: the daemon decides what it implies.
+/// The identity, folders and secrets of a caller, as a front end states them. The daemon determines
+/// the agent from the evidence.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Caller {
@@ -255,7 +256,7 @@ pub struct Response {
 pub struct HeldTurn {
     /// The session.
     pub session: String,
-    /// The turn that the caller holds; absent if it holds none.
+    /// The turn that the caller holds; absent if the caller holds no turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub turn_id: Option<u64>,
 }

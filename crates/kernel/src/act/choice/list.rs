@@ -57,9 +57,9 @@ pub(super) fn lists(tree: &Tree) -> impl Iterator<Item = NodeRef<'_>> {
     tree.nodes().filter(|n| matches!(n.role(), Role::ListBox | Role::Menu) && !n.is(States::HIDDEN))
 }
 
-/// Returns the options that belong to a list: those inside it or, if there are none, those inside
-/// the elements that it controls. If there are none there either and `older` is given, returns
-/// those of the only visible list that is not among `older`.
+/// Returns the options that belong to a list: the options inside the list or, if it contains no
+/// options, those inside the elements that it controls. If these contain no options either, and
+/// `older` is given, returns the options of the only visible list or menu that is not in `older`.
 pub(super) fn options_of(tree: &Tree, list: NodeId, older: Option<&[Handle]>) -> Vec<NodeId> {
     let list = tree.node(list);
     let is_one = |n: &NodeRef<'_>| {
