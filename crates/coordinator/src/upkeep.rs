@@ -36,9 +36,9 @@ pub(crate) fn require_turn_or_idle(
     }
 }
 
-/// Refuses an agent that may not set a session's limits. The owner of the turn may set them. While
-/// no agent has the turn and it is not reserved for another agent, so may the only driver, whose
-/// implicit turn ended by itself. A person is never refused.
+/// Refuses an agent that may not set a session's limits. The owner of the turn may set them. The
+/// only driver may set them as well while no agent has the turn and it is not reserved for another
+/// agent, because an implicit turn ends by itself. A person is never refused.
 fn require_policy_right(
     session: &SessionAuthority,
     state: &mut State,

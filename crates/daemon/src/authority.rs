@@ -1,4 +1,4 @@
-//! Setup of this host's coordinator: the clocks and the processes.
+//! Opens this host's coordinator, with the host's clocks and its check of processes.
 
 use crate::{agents, start};
 use rustix::time::{ClockId, clock_gettime};

@@ -106,7 +106,7 @@ struct Peer {
     /// started it.
     ancestry: OnceLock<Vec<Process>>,
     out: tokio::sync::Mutex<OwnedWriteHalf>,
-    /// The running calls, by message id.
+    /// The tokens that cancel the running calls, by message id.
     calls: Mutex<HashMap<String, CancellationToken>>,
     /// Sessions that end with the connection.
     bound: Mutex<BTreeSet<String>>,
@@ -120,7 +120,8 @@ struct Peer {
     reads_begun: AtomicBool,
     /// The responses that the client may not have received yet.
     deliveries: Deliveries,
-    /// Cancelled when the client has disconnected: its calls then end.
+    /// Cancelled when the client has disconnected or no longer reads its answers. Its calls then
+    /// end.
     gone: CancellationToken,
 }
 

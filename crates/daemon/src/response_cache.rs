@@ -33,9 +33,9 @@ pub(crate) struct ResponseCache(Mutex<Responses>);
 struct Responses {
     running: BTreeMap<Key, watch::Receiver<()>>,
     stored: BTreeMap<Key, Arc<RawValue>>,
-    /// The keys of `stored`, oldest first.
+    /// The keys of `stored` and the times at which they were stored, oldest first.
     order: VecDeque<(Instant, Key)>,
-    /// The size of `stored`.
+    /// The total size of the responses in `stored`, in bytes.
     bytes: usize,
 }
 

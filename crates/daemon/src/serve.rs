@@ -153,7 +153,7 @@ impl Daemon {
 
     /// Ends the processes that a killed daemon left running; clients can connect meanwhile, but
     /// their calls wait. Then starts to load the sessions of the previous daemon and to remove its
-    /// folders.
+    /// folders. Also removes the files of forgotten ref numbers.
     async fn repair(&self) {
         let state_dir = self.state_dir.path();
         for done in self.host.sweep().await {
@@ -182,7 +182,8 @@ impl Daemon {
         *self.last_used.lock() = Instant::now();
     }
 
-    /// Waits until the daemon has been idle for `limit`.
+    /// Waits until the daemon has been idle for `limit`. Meanwhile writes returned ref numbers to
+    /// disk.
     async fn wait_until_idle(&self, limit: Duration) {
         loop {
             if self.is_busy() {

@@ -21,7 +21,7 @@ use tokio_util::sync::CancellationToken;
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct DeviceInfo {
-    /// The kind of the provider.
+    /// The kind of the provider that opened the device, such as `web`.
     pub kind: &'static str,
     /// The name of the opened app, for people: `Chromium 156`, `sim:shop`.
     pub label: String,
@@ -223,7 +223,7 @@ pub trait Device: Send + fmt::Debug {
         None
     }
 
-    /// Returns the facet for waiting for more than tree changes.
+    /// Returns the facet for waiting on events other than tree changes, such as requests.
     fn events(&mut self) -> Option<&mut dyn Events> {
         None
     }

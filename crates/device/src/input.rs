@@ -187,7 +187,7 @@ pub fn is_plain(button: Button, count: u8, modifiers: Modifiers, hold: Duration)
     button == Button::Left && count == 1 && modifiers == Modifiers::default() && hold.is_zero()
 }
 
-/// One input.
+/// One input to the app, as [`Device::perform`](crate::Device::perform) receives it.
 #[derive(Debug, Clone, PartialEq)]
 #[non_exhaustive]
 pub enum Action {
@@ -210,7 +210,7 @@ pub enum Action {
     Drag {
         /// The start point.
         from: (f64, f64),
-        /// The element that must receive the press.
+        /// The element that must receive the press; `None` for a bare point.
         source: Option<Handle>,
         /// The end point.
         to: (f64, f64),
@@ -227,7 +227,7 @@ pub enum Action {
     },
     /// Type text where the focus is, or into an element that is focused first.
     Type {
-        /// The element to focus first.
+        /// The element to focus first; `None` to type where the focus is.
         target: Option<Handle>,
         /// The text.
         text: String,

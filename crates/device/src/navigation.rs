@@ -102,7 +102,8 @@ setters!(NavigationResult { moved: bool, url: String, title: String, quiet: Sett
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[non_exhaustive]
 pub enum LeavePolicy {
-    /// The page's dialog waits for an answer: [`DIALOG_OPEN`](crate::ErrorCode::DialogOpen).
+    /// The page's dialog stays open, and the call fails with
+    /// [`DIALOG_OPEN`](crate::ErrorCode::DialogOpen).
     #[default]
     Ask,
     /// Unsaved input is discarded.

@@ -15,13 +15,13 @@ const READY: Duration = Duration::from_secs(10);
 
 /// A request to open an app.
 ///
-/// `O` contains the options that only some providers read. A provider receives, as JSON, those that
-/// it declares ([`Provider::open_options`](crate::Provider::open_options)), and reads them with
-/// [`OpenRequest::read_options`].
+/// `O` contains the options that only some providers read. A provider receives the options that it
+/// declares ([`Provider::open_options`](crate::Provider::open_options)) as JSON, and reads them
+/// with [`OpenRequest::read_options`].
 #[derive(Debug, Clone)]
 #[non_exhaustive]
 pub struct OpenRequest<O = Map<String, Value>> {
-    /// The text that the user typed: a URL, `sim:shop`.
+    /// The text that the user typed, such as a URL or `sim:shop`.
     pub what: String,
     /// The session that will drive the device.
     pub session: String,

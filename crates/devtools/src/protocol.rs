@@ -104,7 +104,7 @@ methods! {
     "Page.navigate" Navigate { url: String } -> Navigated, within PATIENT;
     /// Reloads the page.
     "Page.reload" Reload {} -> Done;
-    /// Cancels the navigation in progress.
+    /// Stops the navigation and all loads that are in progress.
     "Page.stopLoading" StopLoading {} -> Done;
     /// Returns the navigation history of the tab.
     "Page.getNavigationHistory" GetHistory {} -> History;
@@ -179,7 +179,7 @@ methods! {
 
     /// Sets whether the page behaves as if it had the focus.
     "Emulation.setFocusEmulationEnabled" EmulateFocus { enabled: bool } -> Done;
-    /// Sets the size of the viewport.
+    /// Overrides the size and the pixel ratio of the viewport.
     "Emulation.setDeviceMetricsOverride" SetDeviceMetrics { width: u32, height: u32, device_scale_factor: f64, mobile: bool } -> Done;
 
     /// Dispatches one mouse event.

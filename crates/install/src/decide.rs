@@ -13,8 +13,8 @@ pub(crate) enum Intent<'a> {
     Install(Server<'a>),
     /// No entry.
     Uninstall,
-    /// No stale entry: none in a legacy shape, and none whose program no longer exists. The
-    /// function reports whether an absolute path exists.
+    /// No entry that is in a legacy shape or whose program no longer exists. The function reports
+    /// whether an absolute path exists.
     Cleanup(fn(&str) -> bool),
 }
 

@@ -47,8 +47,8 @@ pub(crate) struct Config {
     pub(crate) alternative: Option<Place>,
     /// The syntax.
     pub(crate) format: Format,
-    /// The possible positions of stickpin's entry. An entry is written at the first position whose
-    /// condition holds; entries are recognized at all of them.
+    /// The possible positions of stickpin's entry. A new entry is written at the first position
+    /// whose condition holds. An existing entry is recognized, and rewritten, at any position.
     pub(crate) slots: &'static [Slot],
     /// Whether the harness itself writes the file while it is running, so that the harness's own
     /// command makes the change if its program is found.

@@ -1,4 +1,4 @@
-//! Requests about the turn: claim, release, assign, take.
+//! Requests to claim, release, assign and take the turn.
 
 use super::authority::{SessionAuthority, State};
 use super::commands::drain;
@@ -35,7 +35,7 @@ pub struct Released {
     pub reserved_for: Option<AgentId>,
     /// The `seq` of the log record of the release.
     pub seq: u64,
-    /// The number of waiting members.
+    /// The number of members that are waiting, including parked ones.
     pub waiters: usize,
 }
 
@@ -89,7 +89,8 @@ impl SessionAuthority {
     ///
     /// # Errors
     /// Returns the errors of [`Self::release`], `UNKNOWN_TARGET`, `AMBIGUOUS_RECIPIENT`,
-    /// `INVALID_ARGS` for the caller itself, and `ROLE_OBSERVER` for an observer.
+    /// `INVALID_ARGS` if the recipient is the caller, and `ROLE_OBSERVER` if the recipient is an
+    /// observer.
     pub fn assign(
         &self,
         who: &Participant,
@@ -353,7 +354,8 @@ impl State {
     }
 }
 
-/// The minimum time between two writes of a lease to disk, in milliseconds.
+/// The minimum time between two writes of a lease to disk, in milliseconds. A request for an
+/// implicit turn is written at once.
 pub(crate) const STORE_EVERY_MS: u64 = 60_000;
 
 fn reason_of(transition: &Transition) -> (GrantReason, Option<AgentId>) {

@@ -134,9 +134,9 @@ impl SessionAuthority {
         Ok(TurnReply::NotYet(state.not_yet(&now)))
     }
 
-    /// Registers a connected wait of the caller until the result is dropped. If the agent is
-    /// already waiting, fails if `exclusive` is set, and otherwise replaces the earlier
-    /// registration.
+    /// Makes the caller a driver if it is not a member yet, and registers its wait until the result
+    /// is dropped. If the agent is already waiting, fails if `exclusive` is set, and otherwise
+    /// replaces the earlier registration.
     pub(super) fn register(
         &self,
         who: &Participant,

@@ -1,4 +1,4 @@
-//! Waiting for more than tree changes.
+//! Waiting for tree changes, requests, downloads and navigations, and for the effect of an action.
 
 use crate::error::Result;
 use async_trait::async_trait;

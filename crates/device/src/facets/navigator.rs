@@ -22,9 +22,10 @@ pub trait Navigator: Send {
     /// page asks for confirmation before it is left.
     ///
     /// # Errors
-    /// Returns `DIALOG_OPEN` when the page asks for confirmation, `UNSUPPORTED`, `DEVICE_NOT_FOUND`
-    /// for an unreachable address, `INVALID_ARGS` for text that is not an address, `POLICY_DENIED`
-    /// for a file that the app may not show, `TIMEOUT`, and `BACKEND_LOST`.
+    /// Returns `DIALOG_OPEN` when the page asks for confirmation and `leave` is
+    /// [`LeavePolicy::Ask`], `UNSUPPORTED`, `DEVICE_NOT_FOUND` for an unreachable address,
+    /// `INVALID_ARGS` for text that is not an address, `POLICY_DENIED` for a file that the app may
+    /// not show, `TIMEOUT`, and `BACKEND_LOST`.
     async fn navigate(
         &mut self,
         to: &Navigation,

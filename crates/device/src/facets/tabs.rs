@@ -109,8 +109,9 @@ pub trait Tabs: Send {
     /// [`Tabs::ended_tabs`] is called.
     ///
     /// # Errors
-    /// Returns the errors of `switch_tab`, `DIALOG_OPEN` when the page asks for confirmation,
-    /// `TIMEOUT` when the tab does not close, and `INVALID_ARGS` for the last tab.
+    /// Returns the errors of `switch_tab`, `DIALOG_OPEN` when the page asks for confirmation and
+    /// `leave` is [`LeavePolicy::Ask`], `TIMEOUT` when the tab does not close, and `INVALID_ARGS`
+    /// for the last tab.
     async fn close_tab(&mut self, id: &str, leave: LeavePolicy, cancel: &CancellationToken) -> Result<()>;
 
     /// Brings the active tab and its window to the front for the person at this machine. No other
