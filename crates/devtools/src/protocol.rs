@@ -305,7 +305,7 @@ values! {
     /// `Page.fileChooserOpened`: a page requested a file chooser. `backend_node_id` is the file
     /// input, or `None` if no file input made the request.
     FileChooserOpened { frame_id: String, backend_node_id: Option<i64> }
-    /// `Runtime.executionContextCreated`: a world of a frame can run scripts.
+    /// `Runtime.executionContextCreated`: an execution context was created.
     ContextCreated { context: ExecutionContext }
     /// An execution context.
     ExecutionContext { id: i64, name: String, unique_id: String, aux_data: Option<ContextAux> }

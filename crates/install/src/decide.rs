@@ -26,7 +26,7 @@ pub(crate) enum Decision {
     Keep(Status, Option<&'static str>, &'static str),
     /// Write an entry; `old` is the shape of the entry that it replaces, if any.
     Set { slot: &'static Slot, value: Value, old: Option<&'static str> },
-    /// Remove the entries at these positions. Each position has the shape of its entry.
+    /// Remove the entries at these positions. Each position is paired with the shape of its entry.
     Remove(Vec<(&'static Slot, &'static str)>),
 }
 

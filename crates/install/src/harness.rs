@@ -30,7 +30,7 @@ pub(crate) struct Harness {
 /// A path below the home directory, or below a folder that an environment variable names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Place {
-    /// The variable that names the base.
+    /// The variable that names the base; `None` if the base is always below the home directory.
     pub(crate) variable: Option<&'static str>,
     /// The base below the home directory, if the variable is not set.
     pub(crate) base: &'static str,
@@ -41,7 +41,7 @@ pub(crate) struct Place {
 /// A configuration file that lists MCP servers.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Config {
-    /// The file.
+    /// The usual path of the file.
     pub(crate) file: Place,
     /// An alternative name for the file, which takes precedence if a file with that name exists.
     pub(crate) alternative: Option<Place>,

@@ -22,10 +22,10 @@ const INTERVAL: Duration = Duration::from_millis(10);
 /// The time limit for reading the output of an ended command, whose children may still hold the
 /// pipe open.
 const OUTPUT_LIMIT: Duration = Duration::from_secs(1);
-/// The maximum number of bytes of a failed command's error output in our message.
+/// The maximum number of bytes of a failed command's error output in a message.
 const MOST_OUTPUT: u64 = 4096;
 
-/// Adds or removes the user's entry with the harness's own command.
+/// Adds, replaces or removes the user's entry with the harness's own command.
 pub(crate) fn carry_out(
     setup: &Setup,
     program: &Path,

@@ -46,7 +46,7 @@ pub(crate) struct Record {
     pub(crate) harness: String,
     pub(crate) target: TargetKind,
     pub(crate) path: String,
-    /// The keys that lead to the entry, joined by `/`.
+    /// The keys that lead to the entry, joined by `/`; `None` for a skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) pointer: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -54,7 +54,7 @@ pub(crate) struct Record {
     /// The entry's value; `None` for a skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) value: Option<Value>,
-    /// The command that the entry starts.
+    /// The command that the entry starts; `None` for a skill.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) cmd: Option<String>,
     #[serde(default, skip_serializing_if = "Option::is_none")]

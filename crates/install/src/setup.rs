@@ -58,7 +58,7 @@ impl Setup {
         alternative.filter(|path| path.exists()).unwrap_or_else(|| self.place(&config.file))
     }
 
-    /// Finds the program of a harness.
+    /// Finds the program of a harness on `PATH`.
     pub(crate) fn program_of(&self, harness: &Harness) -> Option<PathBuf> {
         find_on_path(harness.programs, self.variables.get("PATH").map(OsString::as_os_str))
     }

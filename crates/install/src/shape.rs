@@ -1,4 +1,5 @@
-//! The values that are written into configurations, and the values recognized as written by us.
+//! The values that are written into configurations, and the values recognized as written by
+//! stickpin.
 
 use serde_json::{Map, Value, json};
 
@@ -87,9 +88,9 @@ pub(crate) struct KnownServers {
 /// An entry that was recognized as written by an installation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) struct Recognised<'a> {
-    /// The name of its shape.
+    /// The name of the entry's shape.
     pub(crate) shape: &'static str,
-    /// The command that it starts.
+    /// The command that the entry starts.
     pub(crate) command: &'a str,
     /// Whether only former versions wrote this shape.
     pub(crate) legacy: bool,

@@ -21,7 +21,7 @@ const FILE: &str = "SKILL.md";
 /// SHA-256 digests of the skills of former versions. Such skills may be replaced and removed.
 const FORMER: &[&str] = &[];
 
-/// What exists at the path of our skill.
+/// What exists at the path of a skill.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Found {
     Nothing,

@@ -8,7 +8,7 @@ use serde::{Deserialize, Serialize};
 use std::path::PathBuf;
 use stickpin_session::Timestamp;
 
-/// The content of the file.
+/// The content of `cleanup-state.json`.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct CleanupState {
@@ -44,7 +44,7 @@ impl CleanupState {
         self.retry_after.is_some_and(|at| (now..=now + RETRY).contains(&at.millis()))
     }
 
-    /// Defers the next attempt.
+    /// Defers the next cleanup by [`RETRY`] milliseconds.
     pub(crate) fn defer(self) -> Self {
         Self { retry_after: Some(Timestamp::from_millis(now().millis() + RETRY)), ..self }
     }

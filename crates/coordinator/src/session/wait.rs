@@ -251,7 +251,8 @@ impl State {
         !self.log.meta().members.iter().any(|m| m.agent_id != *agent && m.role == MemberRole::Driver)
     }
 
-    /// Returns the time until the result of a wait may next change without a request.
+    /// Returns the time after which a wait checks the turn again, because the turn may change
+    /// without a request.
     fn next_look(&self, agent: &AgentId) -> Duration {
         let meta = self.log.meta();
         let policy = &meta.policy;

@@ -174,8 +174,7 @@ impl<'a> Document<'a> {
         edits
     }
 
-    /// Returns the end of the last token before a position, which may be a comment; 0 if there is
-    /// no token before the position.
+    /// Returns the end of the last token or comment before a position; 0 if there is neither.
     fn previous_end(&self, at: usize) -> usize {
         let before = self.tokens.iter().rfind(|token| token.end() <= at);
         before.map_or(0, |token| self.end_of(token))

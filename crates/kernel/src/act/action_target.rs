@@ -8,12 +8,12 @@ use stickpin_tree::{Handle, NodeRef, States, Tree};
 /// What an action requires of its target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Actionability {
-    /// The pointer is on the target and would hit it: hovers, drags, toggles.
+    /// The pointer is on the target and would hit it, as for a hover, drag or toggle.
     Pointer,
     /// The pointer would hit the target, or the device's own mechanism for plain presses reaches
     /// it.
     Press { plain: bool },
-    /// The target is in view and could be hit: fill, select.
+    /// The target is in view and could be hit, as for a fill or select.
     InView,
     /// The target exists and is enabled.
     Enabled,
@@ -31,11 +31,12 @@ pub(crate) struct ActionTarget {
     pub(crate) point: (f64, f64),
     /// Whether the input is sent even if another element is there (`--force`).
     pub(crate) forced: bool,
-    /// The target before the action.
+    /// The state of the target before the action.
     pub(crate) before: Option<TargetState>,
     /// The device's ticket from preparing the input, and later from performing it.
     pub(crate) ticket: Ticket,
-    /// The target after the aim, if it was read then. The aim alone may have changed the target.
+    /// The state of the target after the aim, if it was read then. The aim alone may have changed
+    /// the target.
     pub(crate) after_aim: Option<TargetState>,
     /// Whether a press on the target has an effect, according to the device.
     pub(crate) actionable: bool,

@@ -58,7 +58,7 @@ pub(crate) fn write_from(
     })
 }
 
-/// Replaces a file below a folder. Every step starts from a folder that is held open, and none
+/// Replaces a file below a folder. Every step starts from a folder that is held open, and no step
 /// follows a link.
 fn write_beneath(
     root: &Path,

@@ -17,7 +17,7 @@ const ALIASES: &str = "esc=Escape return=Enter del=Delete up=ArrowUp down=ArrowD
 pub struct Chord {
     /// The modifiers held during the press.
     pub modifiers: Modifiers,
-    /// The key by its `KeyboardEvent.key` name; the space bar is a space.
+    /// The key by its `KeyboardEvent.key` name; the space bar is written as a space character.
     pub key: String,
 }
 

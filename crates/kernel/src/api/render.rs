@@ -113,8 +113,8 @@ impl Text {
 
     /// Adds lines from the app that are already escaped.
     ///
-    /// If a reader could mistake them for ours, a fence line before and after them contains a word
-    /// that no app can know.
+    /// If a reader could mistake these lines for stickpin's own, a fence line before and after them
+    /// contains a word that no app can know.
     pub fn escaped_lines(&mut self, said: &str) {
         // An app that guessed the fence word could close the fence.
         while let Some(word) = self.fence.as_ref().filter(|word| said.contains(word.as_str())) {
@@ -143,7 +143,8 @@ impl Text {
     }
 }
 
-/// Returns the JSON name of an enum value, so that each value has only one spelling.
+/// Returns the name of an enum value in JSON, so that the text uses the same name; empty if the
+/// value is not a string in JSON.
 pub(crate) fn json_name(value: &impl serde::Serialize) -> String {
     match serde_json::to_value(value) {
         Ok(Value::String(word)) => word,

@@ -88,7 +88,7 @@ pub struct Caller {
     /// The agent behind the caller. Set by the host's owner, never by the caller itself.
     #[serde(skip)]
     pub agent: Option<Resolution>,
-    /// The process of the front end. Set by the host's owner, never by the caller itself.
+    /// The id of the front end's process. Set by the host's owner, never by the caller itself.
     #[serde(skip)]
     pub process: Option<u32>,
     /// Distinguishes readers with the same key, such as connections of a program that each keep
@@ -141,7 +141,7 @@ pub struct Render {
     #[serde(skip_serializing_if = "Option::is_none")]
     pub columns: Option<u16>,
     /// A word that the app cannot know, for fences around the app's own lines. Set for readers that
-    /// receive the app's lines mixed with ours. Different for each request.
+    /// receive the app's lines mixed with stickpin's. Different for each request.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub fence: Option<String>,
     /// Whether the text of a feed ends by stating how the read ended and where reading continues.
@@ -327,7 +327,7 @@ pub struct RefsEnvelope {
 pub struct RefDetail {
     /// The ref without its pin.
     pub body: String,
-    /// The generation of its pin.
+    /// The generation of the ref's pin.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub minted: Option<u64>,
     /// The current generation.
@@ -336,7 +336,8 @@ pub struct RefDetail {
     /// The standing: `current`, `live`, `unproven`, `changed`, `gone`, `elsewhere`, `forgotten`, or
     /// `never` for a ref that was not issued.
     pub standing: String,
-    /// The meaning of the ref: `button "Delete" in row "Mail 1"`.
+    /// The meaning of the ref, such as `button "Delete" in row "Mail 1"`; empty if no meaning is
+    /// known.
     pub meaning: String,
 }
 
