@@ -50,7 +50,7 @@ pub(crate) fn first_run_on(disk: &dyn Disk, setup: &Setup, is_person: bool) -> R
 }
 
 /// Cleans up and records the version. After a failure, the version of the cleanup is not recorded,
-/// and the cleanup is tried again a few minutes later.
+/// and the cleanup is tried again ten minutes later.
 pub(crate) fn complete(run: &mut Run<'_>, harnesses: &[Harness], refreshes: bool) -> Option<String> {
     let outcomes = stale(run, harnesses);
     let mut failed = outcomes.iter().any(|outcome| outcome.status == Status::Failed);

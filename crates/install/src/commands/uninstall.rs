@@ -155,7 +155,7 @@ pub(crate) fn uninstall_from(
     Ok(results)
 }
 
-/// Removes a skill and its records.
+/// Removes a skill and, if this succeeds or the skill does not exist, its records.
 fn remove_skill(run: &mut Run<'_>, harness: &'static str, path: &Path) -> Outcome {
     let outcome = skill::remove(run, harness, path);
     if !matches!(outcome.status, Status::Removed | Status::AlreadyAbsent) {

@@ -193,7 +193,8 @@ async fn comes_to_follow(
     }
 }
 
-/// Returns whether a control is on; `None` when it is mixed.
+/// Returns whether a control is on; `None` when it is mixed. Fails for a control that cannot be on
+/// or off.
 fn is_checked(ready: &ActionTarget) -> Result<Option<bool>> {
     let latest = ready.after_aim.as_ref().or(ready.before.as_ref());
     let Some((reading, on)) = latest.and_then(|r| Some((r, r.checked()?))) else {

@@ -56,7 +56,7 @@ pub(crate) async fn locate_target(
 }
 
 /// Replaces a selector target with a ref, so that later steps act on this element or fail, whatever
-/// else the selector matches by then.
+/// else the selector matches by then. Returns any other target unchanged.
 ///
 /// # Errors
 /// Returns errors from issuing a ref.
