@@ -76,7 +76,7 @@ impl Drop for SnapshotQueue {
 }
 
 impl SnapshotQueue {
-    /// Queues a job without waiting for it. If the queue is full, drops the oldest job in it.
+    /// Queues a job without waiting for it. If the queue is full, drops the oldest waiting job.
     pub(crate) fn push(&self, job: Job) {
         let mut jobs = self.waiting.jobs.lock();
         if !jobs.started {

@@ -1,4 +1,5 @@
-//! Opens this host's coordinator, with the host's clocks and its check of processes.
+//! Opens this host's coordinator, and supplies its clock and its check of which processes are
+//! alive.
 
 use crate::{agents, start};
 use rustix::time::{ClockId, clock_gettime};

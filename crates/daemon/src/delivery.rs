@@ -37,8 +37,8 @@ impl Deliveries {
         }
     }
 
-    /// Notes that the response to a call was written, or that the client was gone if `written` is
-    /// false.
+    /// Notes that the response to a call was written or, if `written` is false, that the client was
+    /// gone.
     pub(crate) fn end(&self, coordinator: &Coordinator, call: &str, agent: AgentId, written: bool) {
         let mut pending = self.0.lock();
         if !written {

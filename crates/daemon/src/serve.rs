@@ -153,7 +153,7 @@ impl Daemon {
 
     /// Ends the processes that a killed daemon left running; clients can connect meanwhile, but
     /// their calls wait. Then starts to load the sessions of the previous daemon and to remove its
-    /// folders. Also removes the files of forgotten ref numbers.
+    /// folders. Also removes the ref number files of session names that have been unused for a day.
     async fn repair(&self) {
         let state_dir = self.state_dir.path();
         for done in self.host.sweep().await {

@@ -143,7 +143,7 @@ impl HitResult {
     }
 }
 
-/// The key names longer than one character. They are names of `KeyboardEvent.key` except for
+/// The key names longer than one character. They are values of `KeyboardEvent.key`, except for
 /// `Space`, which is passed to a device as a space character. Every device supports all of these
 /// keys.
 const KEY_NAMES: &str = "\

@@ -11,8 +11,8 @@ pub fn is_within(path: &Path, roots: &[PathBuf]) -> bool {
     resolve_links(path).is_ok_and(|real| containing_root(&real, roots).is_some())
 }
 
-/// Returns the folder in `roots` that contains a resolved path, with its own links resolved; `None`
-/// if no folder contains the path.
+/// Returns the folder in `roots` that contains a path whose links are resolved. The links of the
+/// folder are resolved as well. Returns `None` if no folder contains the path.
 pub fn containing_root(real: &Path, roots: &[PathBuf]) -> Option<PathBuf> {
     let resolved = |root: &PathBuf| root.canonicalize().unwrap_or_else(|_| root.clone());
     roots.iter().map(resolved).find(|root| real.starts_with(root))

@@ -21,8 +21,7 @@ pub(crate) enum Intent<'a> {
 /// The decision about an entry.
 #[derive(Debug, Clone)]
 pub(crate) enum Decision {
-    /// Change nothing. The fields are the status, the shape of the entry if it is known, and the
-    /// reason.
+    /// Change nothing. The fields are the status, the shape of the entry, if known, and the reason.
     Keep(Status, Option<&'static str>, &'static str),
     /// Write an entry; `old` is the shape of the entry that it replaces, if any.
     Set { slot: &'static Slot, value: Value, old: Option<&'static str> },

@@ -115,7 +115,7 @@ fn change(
     Err(TargetError::Changed(ATTEMPTS))
 }
 
-/// Records the entry for `server` that `root` contains in the manifest, unless it is already
+/// Records in the manifest the entry for `server` that `root` contains, unless the entry is already
 /// recorded. `root` is the current or the planned content of a configuration. Does nothing in a dry
 /// run.
 fn remember(

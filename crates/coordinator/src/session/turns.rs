@@ -331,8 +331,8 @@ impl State {
         }
     }
 
-    /// Returns the waiting member that `release` would choose; fails with `UNKNOWN_TARGET` if none
-    /// is waiting.
+    /// Returns the waiting member that `release` would choose. Fails with `UNKNOWN_TARGET` if no
+    /// connected member is waiting.
     fn next_in_line(&self, session: &SessionAuthority, who: &Participant, now: &Now) -> Result<AgentId> {
         let next = self.judge(now, |s| turn::next_owner(s, &who.agent));
         match next {
@@ -354,8 +354,8 @@ impl State {
     }
 }
 
-/// The minimum time between two writes of a lease to disk, in milliseconds. A request for an
-/// implicit turn is written at once.
+/// The minimum time between two writes of a lease to disk, in milliseconds. If an agent requests a
+/// turn that it holds implicitly, the lease is written at once.
 pub(crate) const STORE_EVERY_MS: u64 = 60_000;
 
 fn reason_of(transition: &Transition) -> (GrantReason, Option<AgentId>) {

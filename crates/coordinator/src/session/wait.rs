@@ -37,7 +37,7 @@ pub struct WaitOptions {
 pub struct WaitReply {
     /// The state of the turn.
     pub reply: TurnReply,
-    /// The events that concern the agent, oldest first; empty if none were requested.
+    /// The events that concern the agent, oldest first; empty if no events were requested.
     pub events: Vec<Event>,
 }
 
@@ -186,9 +186,9 @@ impl SessionAuthority {
     }
 }
 
-/// Ends the wait mode of each member that is not waiting, unless it waited so recently that its
-/// client may wait again. Returns the time until this changes for the next such member; `None` if
-/// there is no such member.
+/// Ends the wait mode of each member that is not waiting. Spares members that waited so recently
+/// that their clients may wait again. Returns the time until the first of these is no longer
+/// spared; `None` if no member is spared.
 pub(crate) fn end_waits(state: &mut State, now: &Now) -> Option<Duration> {
     let meta = state.log.meta();
     let (mut over, mut next) = (Vec::new(), None::<u64>);

@@ -22,7 +22,7 @@ const TOGGLE_TIMEOUT: Duration = Duration::from_millis(500);
 pub(crate) enum FieldKind {
     /// Text.
     Text,
-    /// On (true) or off (false), as the value states.
+    /// On if true, off if false.
     Check(bool),
     /// One of the field's options.
     Choice,

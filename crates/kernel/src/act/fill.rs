@@ -10,7 +10,7 @@ use serde_json::json;
 use stickpin_device::{Action, Error, Result};
 use stickpin_tree::{escape, quote};
 
-/// The maximum length, in characters, at which a message describes the values that a field accepts.
+/// The maximum number of characters that a message uses for the values that a field accepts.
 const MAX_ACCEPTED_CHARS: usize = 200;
 
 /// Fills a field and reads it back.

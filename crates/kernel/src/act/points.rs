@@ -141,8 +141,8 @@ pub(crate) fn reference_screenshot(cx: &mut Cx) -> Result<Option<ClientScreensho
     Ok((!left).then_some(picture))
 }
 
-/// Returns `e`, the refusal of an input to a point, unless the input is forced. Forced, the refusal
-/// becomes a warning.
+/// Fails with `e`, the refusal of an input to a point, unless the input is forced. A forced input
+/// causes a warning instead.
 fn veto(cx: &mut Cx, opts: ActionOptions, e: Error) -> Result<()> {
     if !opts.force {
         return Err(e);
