@@ -66,7 +66,7 @@ pub struct Options {
     pub state_dir: PathBuf,
     /// How long the daemon keeps running without sessions.
     pub idle_exit: Duration,
-    /// The log level.
+    /// The level of detail of the daemon's own log.
     pub log: LevelFilter,
     /// Creates the providers. Called only if this process becomes the daemon.
     pub providers: fn() -> Vec<Arc<dyn Provider>>,

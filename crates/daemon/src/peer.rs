@@ -97,10 +97,10 @@ enum End {
     Reset,
 }
 
-/// One connection.
+/// One connection of a client, and the calls that arrived over it.
 struct Peer {
     daemon: Arc<Daemon>,
-    /// The process of the client, if this host can see it.
+    /// The process id of the client, if this host can see the process.
     pid: Option<u32>,
     /// The ancestry of the client when it made its first call. A client stays in the harness that
     /// started it.

@@ -229,12 +229,12 @@ pub enum Action {
     Type {
         /// The element to focus first; `None` to type where the focus is.
         target: Option<Handle>,
-        /// The text.
+        /// The text to type.
         text: String,
     },
     /// One chord, such as `Enter`, `Control+a` or `Shift+Tab`.
     Key {
-        /// The modifiers.
+        /// The modifier keys held while the key is pressed.
         modifiers: Modifiers,
         /// The key by its `KeyboardEvent.key` name.
         key: String,
@@ -244,7 +244,7 @@ pub enum Action {
     Select {
         /// The list.
         target: Handle,
-        /// The options.
+        /// The labels or values of the options to choose.
         options: Vec<String>,
     },
     /// Scroll a container or the page.
@@ -260,7 +260,7 @@ pub enum Action {
     /// browser shows no window for the chooser. The file input is returned in
     /// [`InputOutcome::chooser`].
     Choose {
-        /// The point.
+        /// The point to press.
         point: (f64, f64),
         /// The element that must receive the press.
         target: Handle,
@@ -275,7 +275,7 @@ pub enum Action {
     /// Drop files at a point that was aimed at. Returns `handled: false` if no element there
     /// accepts the files, in which case nothing was dropped.
     Drop {
-        /// The point.
+        /// The point at which the files are dropped.
         point: (f64, f64),
         /// The element that must receive the files.
         target: Handle,

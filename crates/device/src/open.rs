@@ -23,7 +23,7 @@ const READY: Duration = Duration::from_secs(10);
 pub struct OpenRequest<O = Map<String, Value>> {
     /// The text that the user typed, such as a URL or `sim:shop`.
     pub what: String,
-    /// The session that will drive the device.
+    /// The name of the session that will drive the device.
     pub session: String,
     /// The session's private folder for profiles and downloads, which already exists and is removed
     /// when the session closes.

@@ -105,7 +105,7 @@ pub struct Check {
     pub name: String,
     /// Whether the check passed.
     pub ok: bool,
-    /// The finding.
+    /// What the check found, such as a path and a version.
     pub found: String,
     /// The command that fixes the problem; empty if there is none.
     pub fix: String,

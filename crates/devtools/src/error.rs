@@ -14,7 +14,7 @@ pub enum CallError {
     TimedOut {
         /// The wire name of the command.
         method: &'static str,
-        /// The timeout.
+        /// The timeout that elapsed.
         limit: Duration,
     },
     /// The browser answered with an error.

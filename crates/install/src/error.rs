@@ -38,7 +38,7 @@ pub(crate) enum TargetError {
     /// have changed.
     #[error("`{command}` {problem}")]
     Program {
-        /// The command line.
+        /// The command line of the harness's own command.
         command: String,
         /// What was wrong, as a phrase that follows the command line: `did not remove the entry`.
         problem: String,

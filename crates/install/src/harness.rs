@@ -45,10 +45,10 @@ pub(crate) struct Config {
     pub(crate) file: Place,
     /// An alternative name for the file, which takes precedence if a file with that name exists.
     pub(crate) alternative: Option<Place>,
-    /// The syntax.
+    /// The syntax of the file.
     pub(crate) format: Format,
     /// The possible positions of stickpin's entry. A new entry is written at the first position
-    /// whose condition holds. An existing entry is recognized, and rewritten, at any position.
+    /// whose condition holds. An existing entry is recognized at any position and stays there.
     pub(crate) slots: &'static [Slot],
     /// Whether the harness itself writes the file while it is running, so that the harness's own
     /// command makes the change if its program is found.

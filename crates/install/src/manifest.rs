@@ -35,7 +35,7 @@ impl TargetKind {
 pub(crate) enum SkillMode {
     /// A link to the skill in the state directory.
     Link,
-    /// A copy.
+    /// A copy of the skill.
     Copy,
 }
 

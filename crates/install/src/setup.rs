@@ -23,7 +23,7 @@ pub struct Setup {
     pub home: PathBuf,
     /// The state directory.
     pub state_dir: PathBuf,
-    /// The running program.
+    /// The path of the running program.
     pub program: PathBuf,
     /// `PATH` and [`PLACE_VARIABLES`](crate::PLACE_VARIABLES), if they are set.
     pub variables: BTreeMap<String, OsString>,
@@ -37,7 +37,7 @@ impl Setup {
         self.state_dir.join("install")
     }
 
-    /// Returns the file that lists what was installed.
+    /// Returns the path of the manifest, which lists what is installed.
     pub(crate) fn manifest(&self) -> PathBuf {
         self.folder().join("manifest.json")
     }

@@ -27,7 +27,7 @@ impl Server<'_> {
 pub(crate) struct Shape {
     /// The name that manifests and audits record.
     pub(crate) id: &'static str,
-    /// Builds the entry.
+    /// Builds the entry that starts a server.
     pub(crate) build: fn(&Server<'_>) -> Value,
 }
 

@@ -32,7 +32,8 @@ impl CleanupState {
         setup.folder().join("cleanup-state.json")
     }
 
-    /// Reads the file. Returns `None` if it is missing, or cannot be read or parsed.
+    /// Reads `cleanup-state.json`. Returns `None` if the file is missing, or cannot be read or
+    /// parsed.
     pub(crate) fn read(disk: &dyn Disk, setup: &Setup) -> Option<Self> {
         serde_json::from_slice(&disk.read(&Self::path(setup)).ok()??).ok()
     }
@@ -49,7 +50,7 @@ impl CleanupState {
         Self { retry_after: Some(Timestamp::from_millis(now().millis() + RETRY)), ..self }
     }
 
-    /// Writes the file.
+    /// Writes `cleanup-state.json` with the current time.
     pub(crate) fn write(mut self, disk: &dyn Disk, setup: &Setup) -> Result<(), TargetError> {
         self.updated_at = now();
         let path = Self::path(setup);

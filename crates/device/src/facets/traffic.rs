@@ -48,7 +48,7 @@ setters!(NetworkRequest { end: Option<RequestEnd>, duration: Duration, counts: b
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum RequestEnd {
-    /// Answered with this status.
+    /// The request was answered with this HTTP status.
     Status(u16),
     /// The request failed, for this reason.
     Failed(String),

@@ -88,7 +88,7 @@ impl ClientCommand for Install {
     }
 }
 
-/// What to install.
+/// What to install, and into which harnesses.
 #[derive(Debug, Clone)]
 pub(crate) struct InstallOptions {
     /// The ids of the harnesses; an empty list selects all installed harnesses.

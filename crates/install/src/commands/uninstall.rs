@@ -108,10 +108,10 @@ impl ClientCommand for Uninstall {
     }
 }
 
-/// What to remove.
+/// What to remove, and from which harnesses.
 #[derive(Debug, Clone)]
 pub(crate) struct UninstallOptions {
-    /// The ids of harnesses.
+    /// The ids of the harnesses to uninstall from.
     pub(crate) harnesses: Vec<&'static str>,
     /// Whether to remove the shared skill, no matter which harness reads it.
     pub(crate) shared: bool,

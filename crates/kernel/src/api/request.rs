@@ -254,7 +254,7 @@ pub struct Response {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct HeldTurn {
-    /// The session.
+    /// The name of the session.
     pub session: String,
     /// The turn that the caller holds; absent if the caller holds no turn.
     #[serde(default, skip_serializing_if = "Option::is_none")]
