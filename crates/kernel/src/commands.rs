@@ -1,7 +1,7 @@
 //! The commands as types. Each module contains one command or a few related ones, with the structs
 //! of their arguments and outputs.
 //!
-//! [`Session::run`](crate::Session::run) runs any of them.
+//! [`Session::run`](crate::Session::run) runs a command of any of these types.
 
 pub(crate) mod act;
 pub(crate) mod coordinate;

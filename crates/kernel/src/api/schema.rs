@@ -10,17 +10,17 @@ use stickpin_device::Error;
 pub struct Field {
     /// The name in JSON, in camelCase.
     pub name: String,
-    /// The doc comment.
+    /// The description from the doc comment, for help; empty if there is none.
     pub doc: String,
     /// The kind of value.
     pub kind: Kind,
     /// Whether the argument is required.
     pub required: bool,
-    /// The index among the positionals of a command line.
+    /// The index among the positionals of a command line, or `None` for a flag.
     pub positional: Option<usize>,
     /// Whether the argument takes all remaining positionals.
     pub trailing: bool,
-    /// The one-letter flag.
+    /// The one-letter flag, if any.
     pub short: Option<char>,
     /// Whether the flag works with and without `=VALUE`. Without a value, it means `true`.
     pub optional_value: bool,
@@ -44,11 +44,11 @@ pub struct Field {
     pub nested_targets: Option<NestedTargets>,
     /// The name of the value in help, in upper case.
     pub placeholder: String,
-    /// The default as JSON, unless it is null.
+    /// The default as JSON, or `None` if there is no default or it is null.
     pub default: Option<Value>,
 }
 
-/// Targets inside an argument (`x-targets`).
+/// The form of the targets inside an argument, from the schema keyword `x-targets`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum NestedTargets {
     /// Each item is `TARGET=VALUE`.
@@ -72,7 +72,7 @@ pub enum Kind {
     String,
     /// A ref, a selector or a point.
     Target,
-    /// One of these words, each with its meaning.
+    /// One of these words, each with its description, which may be empty.
     Choice(Vec<(String, String)>),
     /// A list of one kind.
     List(Box<Kind>),
@@ -80,7 +80,7 @@ pub enum Kind {
     Any,
 }
 
-/// Returns the fields of a schema, in the order of the struct.
+/// Returns the fields of a command's schema, in the order of the command's struct.
 #[must_use]
 pub fn fields(schema: &Value) -> Vec<Field> {
     let required = schema["required"].as_array();
@@ -191,8 +191,8 @@ fn choices(schema: &Value) -> Option<Vec<(String, String)>> {
 /// Checks an input against the fields before deserialization, so that an error names the argument.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` for an unknown argument (with the most similar name), a missing argument,
-/// a value of another type, or a malformed target.
+/// Returns `INVALID_ARGS` for an unknown or missing argument, or for a value that does not fit the
+/// kind of its argument. The hint for an unknown argument names the most similar one, if any.
 pub(crate) fn check(command: &str, fields: &[Field], input: &Map<String, Value>) -> Result<(), Error> {
     let bad = |message: String| Error::invalid_args(message);
     let help = || format!("run `stickpin help {command}`");
@@ -224,7 +224,7 @@ pub(crate) fn check(command: &str, fields: &[Field], input: &Map<String, Value>)
     }
 }
 
-/// Converts `maxBytes` into `max-bytes`, as an argument is spelled on a command line.
+/// Converts the name of an argument into its form on a command line: `maxBytes` into `max-bytes`.
 #[must_use]
 pub fn kebab_case(name: &str) -> String {
     let mut out = String::with_capacity(name.len() + 2);

@@ -14,8 +14,8 @@ pub(crate) const MASK: &str = "•••";
 /// The number of matching characters that identify a secret in a response that truncates it.
 const MIN_PREFIX: usize = 12;
 
-/// The minimum length of a secret that is also replaced inside words; shorter ones would match
-/// everywhere.
+/// The minimum length of a secret that is also replaced inside words and in Base64; shorter ones
+/// would match everywhere.
 const MIN_INFIX_LENGTH: usize = 4;
 
 /// A value that is never shown, not even when a request is printed for debugging.
@@ -93,7 +93,7 @@ pub(crate) fn hide_in_text(text: &mut String, secrets: &[Secret]) {
 }
 
 /// Returns the secrets in every encoding that is replaced, except percent-encoding, which [`alike`]
-/// recognizes. The longest come first, because one may be part of another.
+/// recognizes. The longest come first, because they may contain shorter ones.
 fn forms(secrets: &[Secret]) -> Vec<String> {
     let mut forms = Vec::new();
     for secret in secrets.iter().filter(|s| !s.0.is_empty()) {

@@ -1,4 +1,4 @@
-//! The rules for session names.
+//! The check of session names, with an error that states the rules.
 
 use stickpin_device::{Error, Result};
 use stickpin_session::{MAX_SESSION_NAME, RESERVED_SESSION_NAMES, is_session_name};

@@ -8,8 +8,8 @@ use stickpin_device::Capability;
 /// The properties of a command. Written as `Spec { name: "press", ..Spec::SESSION }`.
 #[derive(Debug, Clone, Copy)]
 pub struct Spec {
-    /// The command's name. Two words make it part of a group. The command named by the first word
-    /// alone is the group's default.
+    /// The command's name. A name of two words puts the command into a group: `wait url` is in the
+    /// group `wait`. The command named `wait` is the default of that group.
     pub name: &'static str,
     /// Alternative names.
     pub aliases: &'static [&'static str],
@@ -40,7 +40,8 @@ pub struct Spec {
     /// Whether the command is an assertion: a recording keeps an assertion that held, although it
     /// only reads.
     pub asserts: bool,
-    /// How a front end repeats the command to follow new entries.
+    /// How a front end repeats the command to follow new entries, or `None` if the command cannot
+    /// be followed.
     pub follows: Option<Follow>,
     /// Whether the command takes a picture that a front end can show, the `image` of its response.
     pub makes_picture: bool,
@@ -118,7 +119,7 @@ pub enum Effect {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, JsonSchema)]
 #[serde(rename_all = "camelCase")]
 pub enum Scope {
-    /// The host: its sessions, its providers.
+    /// The host with its sessions and providers.
     Host,
     /// One open session.
     Session,

@@ -1,7 +1,6 @@
 //! Targets of commands, as typed: a ref, a selector or a point.
 //!
-//! This is the parse boundary: a pin is split off here, and only `resolve` reads it again. Parsing
-//! looks nothing up.
+//! This is the parse boundary: a ref and its pin are separated here. Parsing looks nothing up.
 
 use crate::api::schema::text_schema;
 use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -29,8 +28,8 @@ pub enum Target {
     },
 }
 
-/// A ref with its pin, if it has one. Only `resolve` reads the pin. Formatting omits it;
-/// serializing keeps it, so that a request states which tree its ref came from.
+/// A ref with its pin, if it has one. Formatting omits the pin. Serializing keeps it, so that a
+/// request states which tree its ref came from.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct RefTarget {
     id: Ref,
@@ -102,7 +101,7 @@ impl FromStr for Target {
     }
 }
 
-/// Converts a selector error, and adds the position in the text.
+/// Converts a selector error into `INVALID_ARGS`, and adds the position in the text.
 pub(crate) fn selector_error(text: &str, e: &SelectorError) -> Error {
     let at = text.get(..e.span.start).map_or(0, |before| before.chars().count());
     Error::invalid_args(format!("the selector {}: {e} (character {})", quote(text), at + 1))

@@ -19,7 +19,7 @@ pub(crate) fn rewrite_targets(
     }
 }
 
-/// Calls `to` for the targets of one argument and replaces them with the results.
+/// Calls `to` for the targets of one argument and replaces each with the result, if any.
 pub(crate) fn rewrite_in_field(field: &Field, value: &mut Value, to: &mut dyn FnMut(&str) -> Option<String>) {
     match field.nested_targets {
         Some(NestedTargets::Assignments) => items(value).for_each(|item| in_assignment(item, to)),

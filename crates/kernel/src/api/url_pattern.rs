@@ -22,7 +22,7 @@ impl UrlPattern {
     }
 }
 
-/// Returns the path, query and fragment of a URL.
+/// Returns the path, query and fragment of a URL, or `/` if the URL has no path.
 fn path(url: &str) -> &str {
     let host = url.find("://").map_or(0, |at| at + 3);
     url[host..].find('/').map_or("/", |at| &url[host + at..])

@@ -137,7 +137,7 @@ impl ActionOptions {
 
 /// A command with the options that most actions share.
 pub(crate) trait SharedOptions {
-    /// Returns these options.
+    /// Returns the shared options of this command.
     fn action_options(&self) -> ActionOptions;
 }
 

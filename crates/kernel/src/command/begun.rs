@@ -8,7 +8,7 @@ use stickpin_coordinator::{Participant, SessionAuthority, StoredTree, Ticket};
 use stickpin_session::log::{Redacted, Redactor};
 use stickpin_tree::{Outline, OutlineQueries, Tree, View};
 
-/// The beginning of a command in the log of its session.
+/// A running command whose beginning is in the log of its session.
 #[derive(Debug)]
 pub(crate) struct Begun {
     pub(crate) session: Arc<SessionAuthority>,

@@ -30,7 +30,7 @@ pub struct Cx {
     pub(crate) host: Arc<HostInner>,
     /// The commands of the host.
     pub(crate) commands: CommandTable,
-    /// The caller.
+    /// The caller of the command, with its working directory, agent and permissions.
     pub caller: Caller,
     /// How the response will be rendered.
     pub(crate) render: Render,
@@ -56,12 +56,13 @@ pub struct Cx {
     pub(crate) closing: watch::Sender<CancellationToken>,
     /// Whether input may have reached the device.
     pub(crate) dispatched: AtomicBool,
-    /// Whether a device operation is half done: an input, a navigation, a start.
+    /// Whether a device operation that must not be dropped is half done, such as an input or a
+    /// navigation.
     pub(crate) operation_pending: Arc<AtomicBool>,
-    /// Whether a wait has paused since it last yielded to other waits, and is therefore about to
-    /// check.
+    /// Whether a wait has checked its condition since it last yielded to other waits.
     pub(crate) checked_since_yield: bool,
-    /// Ranges of refs that earlier steps of a batch issued. The pins of these refs are ignored.
+    /// Inclusive ranges of the numbers of refs that earlier steps of a batch issued. The pins of
+    /// these refs are ignored.
     pub(crate) batch_issued: Vec<(u32, u32)>,
     /// Sends the id of the first command whose beginning is in the log.
     pub(crate) begun: Option<oneshot::Sender<CommandId>>,
@@ -82,7 +83,7 @@ impl From<String> for ReceiptLine {
     }
 }
 
-/// The parts of a response other than its output.
+/// The parts of a response other than its output, and state that the command keeps until its end.
 #[derive(Debug, Default)]
 pub(crate) struct Envelope {
     pub(crate) warnings: Vec<String>,
@@ -95,20 +96,23 @@ pub(crate) struct Envelope {
     /// The path of the screenshot that was written.
     pub(crate) image: Option<PathBuf>,
     pub(crate) log_status: Option<LogStatus>,
-    /// The turns that this command claimed or gave up.
+    /// For each session whose turn this command concerns, the turn that the caller now holds, if
+    /// any.
     pub(crate) turns: Vec<HeldTurn>,
-    /// Refs whose standing has already been judged: later changes are effects of this command.
+    /// Refs whose standing has already been judged: later changes to them are effects of this
+    /// command.
     pub(crate) judged_refs: Vec<Ref>,
     /// Whether the pointer was moved. An element that it reaches may react.
     pub(crate) pointer_moved: bool,
     pub(crate) reference: Option<RefDetail>,
-    /// Refs that replaced selectors of this command: the matched elements are the intended ones.
+    /// Refs that replaced selectors of this command. The context rule does not apply to them,
+    /// because a selector stands for what it matches now.
     pub(crate) pinned_selectors: Vec<Ref>,
-    /// What the actions of this command replaced, for the receipt.
+    /// The content that the actions of this command replaced, for the receipt.
     pub(crate) effects: Vec<ContextChange>,
     /// The app before the input whose effects are not yet recorded, and the target of that input.
     pub(crate) unrecorded_effects: Option<(Arc<Tree>, Option<Handle>)>,
-    /// What the targets were, for the recording.
+    /// The targets of this command with the selectors that name them in a recording.
     pub(crate) recorded_targets: Vec<RecordedTarget>,
     /// The beginning of the command in the session log, until its end is logged too.
     pub(crate) begun: Option<Begun>,
@@ -240,7 +244,7 @@ impl Cx {
         live.ok_or_else(|| queue::not_open_error(name))
     }
 
-    /// Waits for the checkout of a session.
+    /// Waits for the checkout of a session, then confines its app to the caller's folders.
     pub(crate) async fn check_out(&mut self, slot: Arc<SessionSlot>, position: Position) -> Result<()> {
         self.checkout = Some(slot.mailbox.acquire(&slot.name, position, &self.cancel).await?);
         self.closing.send_replace(slot.closing.clone());
@@ -248,7 +252,8 @@ impl Cx {
         self.confine_to_caller().await
     }
 
-    /// Confines the app to the folders of this caller, even if another caller opened it.
+    /// Confines the app to the folders of this caller, even if another caller opened the app. Does
+    /// nothing for a caller that may reach all folders.
     async fn confine_to_caller(&mut self) -> Result<()> {
         let Some(roots) = self.caller.file_roots.clone() else { return Ok(()) };
         let Ok(live) = self.open_session() else { return Ok(()) };
@@ -273,7 +278,7 @@ impl Cx {
     /// that are themselves waits.
     ///
     /// # Errors
-    /// Returns errors from waiting for a checkout.
+    /// Returns the errors of [`Cx::check_out`].
     pub(crate) async fn yield_checkout(&mut self) -> Result<()> {
         if let Some(slot) = self.slot.clone() {
             self.check_in();
@@ -283,7 +288,7 @@ impl Cx {
     }
 }
 
-/// The guard of [`Cx::begin_operation`].
+/// Marks the operation of [`Cx::begin_operation`] as complete when it is dropped.
 #[derive(Debug)]
 #[must_use]
 pub(crate) struct OperationGuard(Arc<AtomicBool>);

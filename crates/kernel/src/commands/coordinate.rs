@@ -1,4 +1,5 @@
-//! Commands for several agents in one session: members, turns, events, messages and notes.
+//! Commands for several agents in one session: members, turns, events, messages, notes and
+//! conversations.
 
 pub mod claim;
 pub mod context;

@@ -1,4 +1,4 @@
-//! Commands that navigate.
+//! Commands that navigate a page or switch tabs.
 
 pub mod history;
 pub mod tab;

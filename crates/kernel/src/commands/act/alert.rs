@@ -32,7 +32,7 @@ pub struct AlertDismiss {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PendingDialog {
-    /// The dialog.
+    /// The dialog that is waiting for an answer, or `None` if there is none.
     pub dialog: Option<Dialog>,
 }
 
@@ -40,14 +40,14 @@ pub struct PendingDialog {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct AnsweredDialog {
-    /// The dialog.
+    /// The dialog as it was before the answer.
     pub dialog: Dialog,
     /// Whether the dialog was accepted.
     pub accepted: bool,
 }
 
 /// The properties that the `alert` commands share. While a dialog is pending, most other commands
-/// are refused, so the answer must not queue behind them.
+/// are refused, so these commands run before the queued ones.
 const ALERT: Spec =
     Spec { lane: Lane::Ahead, despite_dialog: true, needs: &[Capability::Dialogs], ..Spec::SESSION };
 

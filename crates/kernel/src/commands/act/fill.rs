@@ -68,7 +68,8 @@ impl TargetedAction for Fill {
 /// Returns the value of one of the caller's secrets. From now on, the session never shows it.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` when the caller has no secret of this name.
+/// Returns `INVALID_ARGS` when the caller has no secret of this name, and `SESSION_NOT_FOUND` when
+/// nothing is open.
 fn secret(cx: &mut Cx, name: &str) -> Result<String> {
     let Some(secret) = cx.caller.secrets.get(name).cloned() else {
         let known: BTreeSet<&String> = cx.caller.secrets.keys().chain(&cx.caller.secret_names).collect();

@@ -22,13 +22,13 @@ acting! {
     }
 }
 
-/// A field and its value.
+/// A field of a form and its new value, written as `TARGET=VALUE`.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct Assignment {
-    /// The field.
+    /// The field to set.
     pub target: Target,
-    /// The value.
+    /// The new value: a text, `true` or `false`, or an option of a list.
     pub value: String,
 }
 
@@ -60,7 +60,7 @@ text_schema!(Assignment, "x-targets" = "assignment");
 pub struct FormOutput {
     /// The outcome for each field, in order.
     pub fields: Vec<ActionOutput>,
-    /// The outcome of the submission, or of all fields together.
+    /// The outcome of the submission or, if nothing was submitted, of all fields together.
     #[serde(flatten)]
     pub last: ActionOutput,
 }

@@ -35,10 +35,10 @@ acting! {
 /// The output of a press.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 pub struct PressOutput {
-    /// The action.
+    /// The outcome of the press itself.
     #[serde(flatten)]
     pub acted: ActionOutput,
-    /// The downloaded file (`--download`).
+    /// The downloaded file, if `--download` was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub downloaded: Option<DownloadOutput>,
 }
@@ -57,7 +57,7 @@ fn default_count() -> u8 {
 }
 
 impl Press {
-    /// Returns how long to wait for the download, if one is requested.
+    /// Returns how long to wait for the download, or zero if none is requested.
     fn file_time(&self) -> Duration {
         self.download.as_ref().map_or(Duration::ZERO, |_| Duration::from_millis(default_timeout()))
     }

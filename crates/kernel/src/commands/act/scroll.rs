@@ -62,7 +62,7 @@ fn default_amount() -> u32 {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ScrollOutput {
-    /// The action.
+    /// The outcome of the action.
     #[serde(flatten)]
     pub acted: ActionOutput,
     /// Whether anything moved.

@@ -71,7 +71,7 @@ struct LocalFile {
     held: InputFile,
 }
 
-/// Checks every file before anything is sent.
+/// Checks, before anything is sent, that every path names a readable file.
 fn read(cx: &Cx, files: &[PathArg]) -> Result<Vec<LocalFile>> {
     if files.is_empty() {
         return Err(Error::invalid_args("`upload` needs at least one file")
@@ -122,8 +122,8 @@ async fn upload_to_input(
     Ok(ActionOutput { value: performed.value, ..ActionOutput::new("uploaded", "") })
 }
 
-/// Uploads to a target without a known input: a pressable element may open a file chooser, and any
-/// other element may accept a drop.
+/// Uploads to a target without a known input. A pressable element is pressed, which may open a file
+/// chooser. Otherwise, or if no chooser takes the files, they are dropped onto the element.
 async fn choose_or_drop(
     cx: &mut Cx,
     target: &Target,
@@ -250,8 +250,11 @@ fn check_accepted(input: &FileInput, files: &[LocalFile], words: &str) -> Result
     }
 }
 
-/// Returns whether an `accept` value allows a file (HTML 4.10.5.1.17). A media type allows every
-/// file with an unknown extension, and an unknown media type allows every file.
+/// Returns whether an `accept` value allows a file, following section 4.10.5.1.17 of the HTML
+/// standard. An empty value allows every file.
+///
+/// A media type allows every file with an unknown extension, and an unknown media type allows every
+/// file with a known one.
 fn accepts(accept: &str, file: &Path) -> bool {
     let mut tokens =
         accept.split(',').map(|t| t.trim().to_ascii_lowercase()).filter(|t| !t.is_empty()).peekable();

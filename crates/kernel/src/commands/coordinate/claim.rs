@@ -77,7 +77,7 @@ pub struct TurnOutput {
     /// The state of the turn.
     #[serde(flatten)]
     pub reply: TurnReply,
-    /// What ended a wait: `turn`, `event`, `timeout` or `closed`.
+    /// What ended a wait: `turn`, `event`, `timeout` or `closed`. `None` for `turn take`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub wake_reason: Option<WakeReason>,
     /// The generation of the stored tree, for a caller that holds the turn.
@@ -231,8 +231,9 @@ impl Show for TurnOutput {
     }
 }
 
-/// Returns the time limit of a wait of `ms` milliseconds; `None` for no limit. A tool call over MCP
-/// must return before its harness gives up on it.
+/// Returns the time limit of a wait for which `ms` milliseconds were requested, or `None` for no
+/// limit. Over MCP, the limit is lower, because a tool call must return before its harness gives
+/// up.
 pub(super) fn limit(cx: &Cx, session: &SessionAuthority, ms: Option<u64>) -> Option<Duration> {
     let most = match cx.caller.evidence.env_age {
         EnvAge::Spawn => Some(session.meta().policy.wait_slice_mcp_ms),
@@ -241,7 +242,8 @@ pub(super) fn limit(cx: &Cx, session: &SessionAuthority, ms: Option<u64>) -> Opt
     ms.into_iter().chain(most).min().map(Duration::from_millis)
 }
 
-/// Describes who holds a turn or whom it is reserved for, as the end of a sentence.
+/// Returns the end of a sentence about a turn: who holds it, whom it is reserved for, or that it is
+/// idle.
 pub(super) fn holder(owner: Option<&AgentId>, reserved_for: Option<&AgentId>) -> String {
     match (owner, reserved_for) {
         (Some(owner), _) => format!("is held by {owner}"),

@@ -68,12 +68,12 @@ pub struct ContextTree {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextTreeOutput {
-    /// The tree.
+    /// The outline of the stored tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub outline: Option<OutlineOutput>,
 }
 
-/// The entries that are in effect, oldest first.
+/// The entries of a conversation that are in effect, oldest first.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(transparent)]
 pub struct ContextReadOutput(pub ContextPage);
@@ -82,9 +82,9 @@ pub struct ContextReadOutput(pub ContextPage);
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ContextChanged {
-    /// The session.
+    /// The name of the session.
     pub session: String,
-    /// The number of the record.
+    /// The number of the log record of this change.
     pub seq: u64,
 }
 
@@ -126,7 +126,7 @@ impl Command for ContextAdd {
     }
 }
 
-/// Parses a range of refs.
+/// Parses a range of refs such as `1-40`.
 fn parse_range(text: &str) -> Result<(u32, u32)> {
     let range =
         text.split_once('-').and_then(|(first, last)| Some((first.parse().ok()?, last.parse().ok()?)));

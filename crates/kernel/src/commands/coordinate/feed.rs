@@ -23,7 +23,7 @@ const PAGE: usize = 50;
 /// The maximum number of events in a response to a wait.
 const BATCH: usize = 500;
 
-/// The arguments of a command that can be followed.
+/// The arguments with which a front end follows one of these commands.
 const FOLLOW: Follow = Follow { wait: "wait", timeout: "timeout", after: "after", cursors: None };
 
 /// Show what happened in the session: messages, turns, notes and members. Claims no turn.
@@ -137,7 +137,7 @@ pub struct EventsOutput {
     /// The last record that was examined in each session, with `allSessions`.
     #[serde(default, skip_serializing_if = "BTreeMap::is_empty")]
     pub cursors: BTreeMap<String, u64>,
-    /// Whether the session is closed (with `allSessions`, whether all are), so that no events
+    /// Whether the session is closed or, with `allSessions`, every session, so that no events
     /// follow in this lifetime.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub closed: bool,

@@ -61,12 +61,12 @@ pub struct TurnAssign {
 pub struct TurnReleaseOutput {
     /// Always `released`.
     pub status: String,
-    /// The session.
+    /// The name of the session.
     pub session: String,
-    /// The agent that may claim the turn next.
+    /// The agent that may claim the turn next, or `None` if the turn is idle.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub reserved_for: Option<String>,
-    /// The number of the log record.
+    /// The number of the log record of the release.
     pub seq: u64,
     /// The number of members that are waiting for the turn, or listening without claiming it.
     pub waiters: usize,
@@ -78,11 +78,11 @@ pub struct TurnReleaseOutput {
 pub struct TurnAssignOutput {
     /// Always `assigned`.
     pub status: String,
-    /// The session.
+    /// The name of the session.
     pub session: String,
-    /// The member.
+    /// The agent id of the member.
     pub reserved_for: String,
-    /// The number of the log record.
+    /// The number of the log record of the assignment.
     pub seq: u64,
     /// Whether the member listens without claiming the turn, and so has to be notified.
     pub routed_to_parked: bool,
@@ -161,7 +161,8 @@ struct Given {
     do_not: Vec<String>,
 }
 
-/// Builds the handoff of a caller, from JSON or from the two texts. A person may omit either text.
+/// Builds the handoff of a caller, from JSON or from the two texts. A person may omit one or both
+/// texts.
 pub(super) fn handoff(
     who: &Participant,
     json: Option<&str>,

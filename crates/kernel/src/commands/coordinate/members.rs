@@ -59,20 +59,20 @@ pub struct TurnState {
     pub all: bool,
 }
 
-/// A membership.
+/// The caller's membership, and the state of the session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnJoinOutput {
     /// Always `joined`.
     pub status: String,
-    /// The id of the caller.
+    /// The agent id of the caller.
     pub agent_id: String,
     /// Whether the caller was not a member before.
     pub created: bool,
     /// The caller's number in the order in which members joined, from 1.
     pub ordinal: u32,
-    /// The session. `events --after` continues at its `cursorSeq`, the newest log record
-    /// at the time of the join.
+    /// The state of the session. Its `cursorSeq` is the newest log record at the time of the join,
+    /// after which `events --after` continues.
     #[serde(flatten)]
     pub state: SessionState,
 }
@@ -83,7 +83,7 @@ pub struct TurnJoinOutput {
 pub struct TurnLeaveOutput {
     /// Always `left`.
     pub status: String,
-    /// The session.
+    /// The name of the session.
     pub session: String,
     /// The number of remaining members.
     pub remaining_members: usize,
@@ -95,7 +95,7 @@ pub struct TurnLeaveOutput {
 pub struct TurnKickOutput {
     /// Always `kicked`.
     pub status: String,
-    /// The session.
+    /// The name of the session.
     pub session: String,
     /// Whether the member held the turn.
     pub was_owner: bool,
@@ -107,10 +107,10 @@ pub struct TurnKickOutput {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TurnStateOutput {
-    /// The session.
+    /// The state of the session.
     #[serde(flatten)]
     pub state: SessionState,
-    /// The open notes, oldest first, at most 200 (`--notes`).
+    /// The open notes, oldest first, at most 200; `None` without `--notes`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub notes: Option<Vec<Note>>,
     /// What only `--all` shows, if anything.

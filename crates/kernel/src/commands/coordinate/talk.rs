@@ -65,9 +65,9 @@ pub struct NotesResolve {
 pub struct MsgSendOutput {
     /// Always `sent`.
     pub status: String,
-    /// The session.
+    /// The name of the session.
     pub session: String,
-    /// The number of the log record.
+    /// The number of the log record of the message.
     pub seq: u64,
     /// The id of the event that readers get.
     pub event_id: String,
@@ -81,11 +81,11 @@ pub struct MsgSendOutput {
 pub struct NotesAddOutput {
     /// Always `added`.
     pub status: String,
-    /// The session.
+    /// The name of the session.
     pub session: String,
     /// The number of the note.
     pub note_id: u64,
-    /// The number of the log record.
+    /// The number of the log record of the note.
     pub seq: u64,
 }
 
@@ -93,7 +93,7 @@ pub struct NotesAddOutput {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct NotesListOutput {
-    /// The session.
+    /// The name of the session.
     pub session: String,
     /// The notes.
     pub notes: Vec<Note>,
@@ -105,11 +105,11 @@ pub struct NotesListOutput {
 pub struct NotesResolveOutput {
     /// Always `resolved`.
     pub status: String,
-    /// The session.
+    /// The name of the session.
     pub session: String,
     /// The number of the note.
     pub note_id: u64,
-    /// The number of the log record.
+    /// The number of the log record of the resolution.
     pub seq: u64,
 }
 

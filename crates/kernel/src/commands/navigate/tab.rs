@@ -81,7 +81,7 @@ pub struct TabListOutput {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct TabOutput {
-    /// The id.
+    /// The id of the active tab.
     pub id: String,
     /// The word before the id in the output, such as `opened`.
     #[serde(skip)]
@@ -89,17 +89,17 @@ pub struct TabOutput {
     /// The id of the tab that was closed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub closed: Option<String>,
-    /// The address.
+    /// The address of the page in the tab; empty if a dialog blocks reading it.
     pub url: String,
-    /// The title.
+    /// The title of the page in the tab; empty if a dialog blocks reading it.
     pub title: String,
     /// Whether the page of a new tab was quiet at the end.
     #[serde(flatten)]
     pub quiet: Option<Quiet>,
-    /// The dialog that blocks reading the tab.
+    /// The description of the dialog that blocks reading the tab, if any.
     #[serde(skip)]
     waits: Option<String>,
-    /// The snapshot (`-i`).
+    /// The snapshot, if `-i` was given and no dialog blocked it.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<OutlineOutput>,
 }
@@ -214,8 +214,8 @@ fn check(id: &str) -> Result<()> {
 }
 
 impl TabOutput {
-    /// Reads the active tab, unless a dialog blocks it. After that, refs of other tabs are refused,
-    /// and earlier refs of this tab are live again.
+    /// Reads the active tab, unless a dialog blocks it. After a read, refs of other tabs are
+    /// refused, and earlier refs of this tab are live again.
     async fn read_active(
         cx: &mut Cx,
         did: &'static str,

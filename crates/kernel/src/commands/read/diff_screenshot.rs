@@ -50,9 +50,9 @@ pub struct ComparisonOutput {
     /// The path of the image of the differences; absent if there are none.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// The size of the older image.
+    /// The width and height of the older image, in pixels.
     pub before: [u32; 2],
-    /// The size of the newer image.
+    /// The width and height of the newer image, in pixels.
     pub after: [u32; 2],
 }
 

@@ -28,7 +28,7 @@ pub struct Find {
     pub nth: Option<usize>,
 }
 
-/// The matches.
+/// The elements that a query matched.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FindOutput {
@@ -42,14 +42,14 @@ pub struct FindOutput {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Match {
-    /// The ref.
+    /// The ref of the element.
     pub r#ref: String,
     /// The element's line in a snapshot.
     pub line: String,
 }
 
 impl Find {
-    /// Creates a `find` command that lists all matches of a text or selector.
+    /// Creates a `find` command that lists the matches of a text or selector.
     #[must_use]
     pub fn new(query: impl Into<String>) -> Self {
         Self { query: query.into(), ..Self::default() }
@@ -66,7 +66,8 @@ impl Find {
         }
     }
 
-    /// Returns the requested matches.
+    /// Returns the match that `first`, `last` or `nth` selects, or all matches if none of these is
+    /// given.
     fn requested_matches<'m>(&self, all: &'m [NodeId]) -> Result<&'m [NodeId]> {
         if usize::from(self.first) + usize::from(self.last) + usize::from(self.nth.is_some()) > 1 {
             return Err(Error::invalid_args("only one of `first`, `last` and `nth` can be given")

@@ -259,8 +259,8 @@ async fn remember(cx: &mut Cx, tree: &Tree, placed: &[PlacedElement], shot: &Sho
     Ok(())
 }
 
-/// Returns the failed requests of the page, only the last ones if there are many, and none while a
-/// dialog is open.
+/// Returns the last failed requests of the page, at most [`MAX_FAILED`]. Returns none while a
+/// dialog is open, or if the device does not observe traffic.
 async fn failed_requests(cx: &mut Cx) -> Result<Vec<String>> {
     let device = cx.device()?;
     if device.dialog().is_some() {

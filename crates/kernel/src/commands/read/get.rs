@@ -59,7 +59,7 @@ pub enum Property {
 pub struct ValueOutput {
     /// The value.
     pub value: Value,
-    /// How much was truncated, if anything.
+    /// The shown and the total size, if the value was truncated.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub cut: Option<Truncation>,
 }
@@ -81,7 +81,8 @@ impl ValueOutput {
     }
 
     /// Wraps a value from the app, truncated at `--max-bytes`. A string is truncated at a character
-    /// boundary. An object keeps its first fields, of which the last may itself be truncated.
+    /// boundary. An object keeps its first fields, of which the last may itself be truncated. Any
+    /// other value is kept whole.
     pub(crate) fn within_limit(value: Value, cx: &Cx) -> Self {
         Self::truncate(value, cx.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES))
     }

@@ -29,11 +29,11 @@ pub struct Read {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct MarkdownOutput {
-    /// The address.
+    /// The address of the document that contains this part.
     pub url: String,
-    /// The title.
+    /// The title of the document that contains this part.
     pub title: String,
-    /// The Markdown.
+    /// The content as Markdown, within the size limit.
     pub markdown: String,
     /// Whether lines are missing because of the size limit.
     pub cut: bool,

@@ -65,7 +65,7 @@ pub struct ScreenshotOutput {
     pub scale: f64,
     /// Whether the image differs from the client's last one.
     pub changed: bool,
-    /// The boxes of everything that can be acted on (`--boxes`).
+    /// The boxes of everything that can be acted on, if `--boxes` was given.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub boxes: Option<Vec<ElementBox>>,
 }
@@ -74,7 +74,7 @@ pub struct ScreenshotOutput {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ElementBox {
-    /// The ref.
+    /// The ref of the element.
     pub r#ref: String,
     /// The description of the element.
     pub meaning: String,
@@ -217,7 +217,7 @@ pub(super) fn write_image(cx: &mut Cx, path: Option<PathBuf>, name: &str, bytes:
     Ok(path)
 }
 
-/// Takes a screenshot together with the boxes of what it shows.
+/// Takes a screenshot together with the boxes of the actionable elements.
 ///
 /// The screenshot is repeated if elements moved while it was being taken, because their boxes are
 /// then wrong. Elements that moved during the last attempt are omitted.
@@ -240,8 +240,8 @@ pub(super) async fn capture_without_motion(
     }
 }
 
-/// Hashes an image. Equal images have equal hashes, because a device encodes the same pixels as the
-/// same bytes.
+/// Hashes an image together with the size to which it is scaled. Equal images have equal hashes,
+/// because a device encodes the same pixels as the same bytes.
 fn print(png: &[u8], size: (u32, u32)) -> u64 {
     let mut hasher = DefaultHasher::new();
     (png, size).hash(&mut hasher);

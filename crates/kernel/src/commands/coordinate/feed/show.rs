@@ -30,7 +30,7 @@ impl EventsOutput {
     }
 }
 
-/// Prints one line per event. `sessions` adds the name of the session to each.
+/// Prints one line per event. `sessions` adds the name of the session to each line.
 pub(in crate::commands::coordinate) fn show_events(events: &[Event], sessions: bool, text: &mut Text) {
     for event in events {
         let to = match (event.scope, &event.to) {
@@ -133,7 +133,8 @@ fn details(event: &Event) -> Vec<String> {
     words
 }
 
-/// Describes how a command ended and how long it took.
+/// Describes how a command ended and how long it took, or returns `None` if the event has no
+/// outcome.
 fn outcome(event: &Event) -> Option<String> {
     let outcome = string(event, "outcome")?;
     let code = field(event, "error").and_then(|error| error.get("code")?.as_str()).unwrap_or(outcome);

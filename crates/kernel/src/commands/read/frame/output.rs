@@ -2,13 +2,13 @@
 
 use crate::commands::prelude::*;
 
-/// The app at one moment.
+/// The app at one moment, as watchers see it.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WatchFrameOutput {
-    /// The address.
+    /// The address of the page; empty if unknown.
     pub url: String,
-    /// The title.
+    /// The title of the page; empty if unknown.
     pub title: String,
     /// A hash of the screenshot, equal for equal screenshots; absent if none was taken.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -23,7 +23,7 @@ pub struct WatchFrameOutput {
     pub height: u32,
     /// The actionable elements in the screenshot.
     pub boxes: Vec<FrameBox>,
-    /// The outline of the app.
+    /// The outline of the app; empty while a dialog is open.
     pub outline: String,
     /// A description of the open dialog. While the app is waiting for an answer, no screenshot is
     /// taken.
@@ -43,7 +43,7 @@ pub struct WatchFrameOutput {
     pub console_errors: Vec<String>,
 }
 
-/// The bounds of an element, in pixels of the screenshot.
+/// An actionable element with its bounds in pixels of the screenshot.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FrameBox {
@@ -51,9 +51,9 @@ pub struct FrameBox {
     /// reads the same.
     #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
     pub reference: Option<String>,
-    /// The role.
+    /// The role of the element.
     pub role: String,
-    /// The name.
+    /// The accessible name, escaped and truncated.
     pub name: String,
     /// The distance from the left edge.
     pub x: f64,
@@ -72,7 +72,7 @@ pub struct FrameReceipt {
     /// The log record with which the command began; absent if the command was not logged.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub command: Option<u64>,
-    /// The lines.
+    /// The lines of the receipt, in order.
     pub lines: Vec<FrameReceiptLine>,
 }
 

@@ -82,8 +82,8 @@ async fn placed_elements(cx: &mut Cx) -> Result<(Arc<Tree>, Vec<PlacedElement>)>
     Ok((tree, placed))
 }
 
-/// Returns the elements of the later tree that were the same, and at the same position, in the
-/// earlier one.
+/// Returns the elements of the later tree that have the same bounds and read the same in the
+/// earlier tree.
 fn unmoved_elements(
     (before, first): (&Tree, &[PlacedElement]),
     (tree, mut placed): (&Tree, Vec<PlacedElement>),
@@ -109,7 +109,7 @@ async fn read(cx: &mut Cx) -> Result<Arc<Tree>> {
     capture::capture_against_stored(cx).await.map(|(tree, _)| tree)
 }
 
-/// Returns whether a person would take one node for the other.
+/// Returns whether two nodes have the same role and name.
 pub(super) fn reads_same(a: NodeRef<'_>, b: NodeRef<'_>) -> bool {
     a.role() == b.role() && a.name() == b.name()
 }
