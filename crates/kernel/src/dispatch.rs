@@ -264,7 +264,7 @@ async fn run(
     })
 }
 
-/// Waits until a command must be abandoned.
+/// Waits until a command must be cancelled, and returns the reason.
 async fn stop(closing: &mut watch::Receiver<CancellationToken>, until: Instant) -> AbandonReason {
     loop {
         let closed = closing.borrow_and_update().clone();

@@ -28,8 +28,8 @@ impl<C: Command> Answer<C> {
         Ok(Self { output, response })
     }
 
-    /// Returns the observations of the app since the action, in at most five lines: messages,
-    /// failed requests, a navigation.
+    /// Returns the observations of the app since the action, in at most five lines, such as
+    /// messages, failed requests or a navigation.
     #[must_use]
     pub fn receipt(&self) -> &[String] {
         &self.response.receipt

@@ -107,7 +107,8 @@ impl<C: Acting> Call<'_, C> {
         self.option(|o| *o.allow_changed = true)
     }
 
-    /// Sends the input even if the target is covered, disabled or out of view.
+    /// Sends the input even if the target is covered, disabled or out of view, or if the screenshot
+    /// showed something else at the point.
     pub fn force(self) -> Self {
         self.option(|o| *o.force = true)
     }
@@ -117,7 +118,7 @@ impl<C: Acting> Call<'_, C> {
         self.option(|o| *o.strict = true)
     }
 
-    /// Omits the observations since the action.
+    /// Omits the observations since the action from the response.
     pub fn without_receipt(self) -> Self {
         self.option(|o| *o.receipt = Some(Receipt::Off))
     }

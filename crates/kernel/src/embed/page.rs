@@ -132,8 +132,8 @@ fn with_ref(line: &str) -> Option<(RefToken, &str)> {
     Some((RefToken::from_str(word).ok()?, line))
 }
 
-/// Returns whether a line (`@e12 button "Save" ...`) describes an element with this name. If `name`
-/// contains a quotation mark, it may also be any part of the line.
+/// Returns whether a line such as `@e12 button "Save" ...` describes an element with this name. A
+/// name that contains a quotation mark may also be any other part of the line.
 fn is_named(line: &str, name: &str) -> bool {
     let mut words = line.splitn(3, ' ').skip(1);
     let (Some(_role), Some(rest)) = (words.next(), words.next()) else { return false };

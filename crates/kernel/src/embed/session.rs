@@ -63,10 +63,7 @@ impl Host {
 /// A value that is, or can be parsed as, the target of a command: a [`Target`], a ref from
 /// [`find`](crate::Answer::find), or a text such as `role=button "Save"`.
 pub trait IntoTarget {
-    /// Converts the value.
-    ///
-    /// # Errors
-    /// Returns `INVALID_ARGS` for a text that is not a target.
+    /// Converts the value into a target.
     fn into_target(self) -> Result<Target, Error>;
 }
 

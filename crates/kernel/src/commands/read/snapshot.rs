@@ -39,9 +39,9 @@ pub struct Snapshot {
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct OutlineOutput {
-    /// The address.
+    /// The address of the page.
     pub url: String,
-    /// The title.
+    /// The title of the page.
     pub title: String,
     #[serde(skip)]
     header: String,
@@ -56,7 +56,7 @@ pub struct OutlineOutput {
     pub refs: Option<Vec<String>>,
     /// The number of nodes that have a line in the outline.
     pub shown: usize,
-    /// The number of nodes in the whole app, or in the scope (`-s`).
+    /// The number of nodes in the whole app, or in the element that `-s` names.
     pub total: usize,
     /// Whether lines are missing because of `-d` or the size limit.
     pub cut: bool,
@@ -65,7 +65,7 @@ pub struct OutlineOutput {
     /// Whether this is the stored tree, because another agent holds the turn.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub cached: bool,
-    /// How old the stored tree is, in milliseconds.
+    /// The age of the stored tree in milliseconds, if `cached` is set.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub age_ms: Option<u64>,
 }
@@ -76,7 +76,7 @@ pub struct OutlineOutput {
 pub enum SnapshotOutput {
     /// The whole app or a part of it.
     Outline(OutlineOutput),
-    /// The changes since the last full snapshot (`--diff`).
+    /// The changes since the last full snapshot, for `--diff`.
     Changes(Changes),
 }
 

@@ -18,7 +18,7 @@ pub struct WatchTree {
     pub bytes: u64,
 }
 
-/// A stored tree.
+/// The text of a stored tree.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct WatchTreeOutput {

@@ -17,7 +17,7 @@ pub struct Capabilities {}
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CapabilitiesOutput {
-    /// The platforms of the host.
+    /// The platforms of the host, each with its capabilities.
     pub platforms: Vec<PlatformCapabilities>,
 }
 
@@ -49,7 +49,7 @@ impl OpenOption {
     }
 }
 
-/// A capability of a platform.
+/// A capability, and whether a platform supports it.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CapabilitySupport {

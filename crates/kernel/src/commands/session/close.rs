@@ -22,7 +22,7 @@ pub struct Close {
     pub save: Option<OptionalValue<PathArg>>,
 }
 
-/// The sessions that were closed.
+/// The sessions that were closed, and what ended with them.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct CloseOutput {

@@ -76,7 +76,7 @@ pub struct SessionSpawnOutput {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LoansOutput {
-    /// `stopped`, `reclaimed` or `pruned`.
+    /// What was done: `stopped`, `reclaimed` or `pruned`.
     pub status: String,
     /// The child sessions that were stopped or pruned.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

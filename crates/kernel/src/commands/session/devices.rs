@@ -14,7 +14,7 @@ pub struct Devices {}
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DevicesOutput {
-    /// What can be opened.
+    /// The apps and browsers, each with the argument by which `open` opens it.
     pub devices: Vec<DeviceEntry>,
 }
 

@@ -44,7 +44,7 @@ impl Findings {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DoctorOutput {
-    /// The platforms of the host.
+    /// The platforms of the host, each with its checks.
     pub platforms: Vec<PlatformChecks>,
 }
 

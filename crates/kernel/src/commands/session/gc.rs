@@ -26,7 +26,7 @@ pub struct LogMigrate {
     pub name: String,
 }
 
-/// Sessions that were removed.
+/// Sessions that were removed, or that would be.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionGcOutput {
@@ -41,13 +41,13 @@ pub struct SessionGcOutput {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LogMigrateOutput {
-    /// The session.
+    /// The name of the session.
     pub session: String,
     /// The number of segments that were rewritten.
     pub segments: u64,
     /// The number of records that were converted.
     pub records: u64,
-    /// The original segments, unchanged.
+    /// The paths of the original segments, which are kept unchanged.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub originals: Vec<String>,
 }

@@ -25,14 +25,14 @@ pub struct IdentityLink {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct IdentityLinkOutput {
-    /// `code` or `linked`.
+    /// Either `code`, if a code was issued, or `linked`.
     pub status: String,
-    /// The agent.
+    /// The id of the agent.
     pub agent_id: String,
-    /// The code.
+    /// The one-time code, if one was issued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub code: Option<String>,
-    /// The time in milliseconds after which the code expires.
+    /// The time until the code expires, in milliseconds, if a code was issued.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub ttl_ms: Option<u64>,
 }

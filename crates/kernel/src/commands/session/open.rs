@@ -217,8 +217,9 @@ impl Open {
     /// Applies the options that can change while the session is open.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` for an option that cannot change. Nothing is changed in that case,
-    /// and the hint names `--relaunch`. Returns errors from the device.
+    /// Returns `INVALID_ARGS` if the headed mode, the profile or the viewport would have to change
+    /// but cannot. Nothing is changed in that case, and the hint names `--relaunch`. Returns errors
+    /// from the device.
     async fn apply(&self, cx: &mut Cx) -> Result<()> {
         let profile = cx.resolve_optional_path(self.profile.as_ref())?;
         let live = cx.open_session()?;

@@ -30,7 +30,7 @@ pub struct SessionUnpeer {
     pub peer: String,
 }
 
-/// The two sessions that became peers or no longer are.
+/// Two sessions that became peers, or that stopped being peers.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PeersOutput {

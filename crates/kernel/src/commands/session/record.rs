@@ -152,7 +152,8 @@ impl Command for RecordStop {
 /// Checks the session out if it is still open.
 ///
 /// # Errors
-/// Returns errors from waiting for a checkout.
+/// Returns the errors of [`Cx::check_out`], except for a session that has been lost in the
+/// meantime.
 pub(crate) async fn check_out_if_open(cx: &mut Cx) -> Result<()> {
     let Ok(slot) = cx.host.slot(cx.session_name()) else { return Ok(()) };
     match cx.check_out(slot, Position::Next).await {
@@ -184,7 +185,7 @@ pub(crate) fn start_recording(cx: &mut Cx, path: Option<PathBuf>, keep_reads: bo
     Ok(())
 }
 
-/// Returns a path in the form in which the log stores it.
+/// Returns a path as UTF-8 text, the form in which the log stores it.
 fn utf8(path: &Path) -> Result<String> {
     path.to_str().map(str::to_owned).ok_or_else(|| {
         Error::invalid_args(format!("the path `{}` is not UTF-8", path.display()))
@@ -222,7 +223,7 @@ fn put_aside(cx: &mut Cx) -> Result<()> {
     end_recording(cx, true)
 }
 
-/// Warns that a lost session left an unsaved recording.
+/// Warns if a lost session left an unsaved recording, or if the log cannot be read.
 pub(crate) fn warn_unsaved(cx: &mut Cx) {
     let said = match read_recording(cx) {
         Ok(None) => return,
@@ -237,10 +238,10 @@ pub(crate) fn warn_unsaved(cx: &mut Cx) {
     cx.warn(said);
 }
 
-/// Starts the repair of a script, or continues with another line of it.
+/// Starts the repair of a line of a script, as part of the repair in progress if there is one.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` when something else is being recorded or the script has no such line, and
+/// Returns the errors of [`start_recording`], `INVALID_ARGS` when the script has no such line, and
 /// errors from the log.
 fn start_repair(cx: &mut Cx, file: &Path, text: &str, repair: RepairStarted) -> Result<()> {
     if cx.open_session()?.recorder.as_ref().is_none_or(|recorder| !recorder.repairs_scripts()) {
@@ -350,7 +351,8 @@ pub(crate) fn save(cx: &mut Cx, path: Option<PathBuf>, closes: bool) -> Result<R
 }
 
 /// Writes the repaired script to `path`. Without `path`, writes each repaired script to the path
-/// chosen when its repair began, by default next to the original.
+/// chosen when its repair began, by default next to the original. Also writes a patch next to each
+/// script.
 fn write_repaired(
     cx: &Cx,
     script_writer: &dyn ScriptWriter,

@@ -29,17 +29,17 @@ pub struct SessionRestore {
     pub name: Option<String>,
 }
 
-/// A reopened session.
+/// The outcome of restoring a session.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionRestoreOutput {
     /// Either `already_live`, if the app was open, or `restored`.
     pub action: String,
-    /// The session.
+    /// The name of the session.
     pub session: String,
     /// The number of the lifetime, from 1.
     pub lifetime: u32,
-    /// The app that was started.
+    /// The app that was started, or `None` if the app was open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub opened: Option<OpenOutput>,
     /// What could not be restored from the previous lifetime.
@@ -80,8 +80,8 @@ impl Command for SessionRestore {
     }
 }
 
-/// Reopens the app of a session, unless the app is still open. Returns the opened app, and what was
-/// lost.
+/// Reopens the app of a session, unless the app is still open. Returns the app if it was opened,
+/// and what was lost.
 async fn restore(
     cx: &mut Cx,
     slot: &Arc<SessionSlot>,
@@ -129,7 +129,7 @@ async fn restore(
     Ok((Some(opened), lost))
 }
 
-/// Navigates to the last address of the app, if the device can navigate.
+/// Navigates to the last address of the app, if the app is elsewhere and the device can navigate.
 async fn go_back(cx: &mut Cx, address: &str) -> Result<()> {
     if !cx.device()?.capabilities().contains(&Capability::Navigate) || page(cx).await?.url == address {
         return Ok(());

@@ -38,7 +38,7 @@ pub struct SessionShow {
     pub evidence: bool,
 }
 
-/// The sessions.
+/// The sessions that a list shows, and the number of those that it omits.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionListOutput {
@@ -49,11 +49,11 @@ pub struct SessionListOutput {
     pub hidden: usize,
 }
 
-/// A session.
+/// A session as `session list` and `session show` describe it.
 #[derive(Debug, Clone, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionEntry {
-    /// The name.
+    /// The name of the session.
     pub name: String,
     /// The key of the caller that opened the session; empty if the session is not open or the
     /// current caller must not see the key.
@@ -64,9 +64,9 @@ pub struct SessionEntry {
     pub kind: String,
     /// The display name of the app.
     pub label: String,
-    /// The address.
+    /// The current or last address of the page; empty if unknown or not visible to the caller.
     pub url: String,
-    /// The title.
+    /// The title of the page; empty if unknown or not visible to the caller.
     pub title: String,
     /// The number of the stored tree, if there is one.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -120,11 +120,12 @@ pub struct SessionEntry {
     /// Problems with the session's files.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub diagnostics: Vec<String>,
-    /// Everything on record about the session: its parameters, members, turn, loans and limits
-    /// (`session show`).
+    /// All metadata of the session, such as its parameters, members, turn, loans and limits; only
+    /// in `session show`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub meta: Option<Box<SessionMeta>>,
-    /// The end of the log, the last command and snapshot, and what is unfinished (`--evidence`).
+    /// The end of the log, the last command and snapshot, and what is unfinished, if `--evidence`
+    /// was given.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub evidence: Option<SessionEvidence>,
 }
@@ -429,7 +430,8 @@ impl SessionEntry {
     }
 }
 
-/// Formats a time span in the largest unit that fits.
+/// Formats a time span in seconds below two minutes, in minutes below two hours, and otherwise in
+/// hours.
 fn span(d: Duration) -> String {
     match d.as_secs() {
         s @ 0..120 => format!("{s} s"),

@@ -63,7 +63,7 @@ pub struct LogRepair {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionPolicyOutput {
-    /// The session.
+    /// The name of the session.
     pub session: String,
     /// The limits in effect.
     pub policy: Policy,
@@ -78,7 +78,7 @@ pub struct SessionPolicyOutput {
 pub struct SessionAdoptOutput {
     /// Always `adopted`.
     pub status: String,
-    /// The session.
+    /// The name of the session.
     pub session: String,
 }
 
@@ -86,7 +86,7 @@ pub struct SessionAdoptOutput {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LogVerifyOutput {
-    /// The session.
+    /// The name of the session.
     pub session: String,
     /// The number of segments.
     pub segments: u64,
@@ -104,9 +104,9 @@ pub struct LogVerifyOutput {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct LogRepairOutput {
-    /// The session.
+    /// The name of the session.
     pub session: String,
-    /// The path of the segment.
+    /// The path of the repaired segment.
     pub path: String,
     /// The number of lost records, each of which was replaced by a placeholder.
     pub lost_records: u64,

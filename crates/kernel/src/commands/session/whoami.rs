@@ -13,13 +13,14 @@ pub struct Whoami {
     pub explain: bool,
 }
 
-/// An agent.
+/// The agent behind a command.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Agent {
-    /// The id.
+    /// The id of the agent.
     pub agent_id: String,
-    /// The name that the other members of the caller's session see.
+    /// The name that the other members of the caller's session see, or the id of an agent that is
+    /// not a member.
     pub display: String,
     /// The rank of the source that the id comes from, as in `explain`.
     pub rank: String,

@@ -74,7 +74,7 @@ pub struct WaitFn {
 pub struct RequestOutput {
     /// The method of the request.
     pub method: String,
-    /// The address.
+    /// The address of the request.
     pub url: String,
     /// The status of the response; absent when the request failed.
     #[serde(skip_serializing_if = "Option::is_none")]
@@ -92,7 +92,7 @@ pub struct RequestOutput {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DownloadOutput {
-    /// The name.
+    /// The name of the file, as the app gave it.
     pub name: String,
     /// The size of the file in bytes.
     pub bytes: u64,

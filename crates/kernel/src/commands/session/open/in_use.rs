@@ -40,11 +40,8 @@ impl Open {
         Ok(())
     }
 
-    /// Refuses a running app that another session is using, identified by its process because app
-    /// names are not unique.
-    ///
-    /// # Errors
-    /// Returns `DEVICE_IN_USE`.
+    /// Refuses to attach to an app that another session is using. The app is identified by its
+    /// process, because app names are not unique.
     pub(super) fn refuse_process_in_use(&self, cx: &Cx, pid: Option<u32>) -> Result<()> {
         let Some(coordinator) = &cx.host.config.coordinator else { return Ok(()) };
         let Some(pid) = pid.filter(|_| self.attach) else { return Ok(()) };

@@ -1,4 +1,4 @@
-//! The options of `open` that its device reads: which were given, and whether the provider declares
+//! The options of `open` that the device reads: which were given, and whether the provider declares
 //! them.
 
 use super::Open;
@@ -55,7 +55,8 @@ impl Open {
         Ok(options)
     }
 
-    /// Returns the options that were given.
+    /// Returns the name and value of every option that was given, with its own flag or with
+    /// `--option`.
     fn given_options(&self) -> Result<Vec<(String, Value)>> {
         let input = serde_json::to_value(self).map_err(|e| Error::internal(e.to_string()))?;
         let is_given = |value: &&Value| !value.is_null() && **value != Value::Bool(false);

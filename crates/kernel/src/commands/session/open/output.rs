@@ -16,9 +16,9 @@ pub struct OpenOutput {
     pub session: String,
     /// The display name of the app.
     pub label: String,
-    /// The address.
+    /// The address of the page; empty if a dialog blocks reading it.
     pub url: String,
-    /// The title.
+    /// The title of the page; empty if a dialog blocks reading it.
     pub title: String,
     /// Whether a new lifetime began.
     pub new: bool,
@@ -43,7 +43,7 @@ pub struct OpenOutput {
     /// The folders in which a desktop app saves files.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub folders: Option<AppFolders>,
-    /// The first snapshot (`-i`).
+    /// The first snapshot, if `-i` was given and no dialog is open.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub snapshot: Option<OutlineOutput>,
 }
