@@ -41,12 +41,12 @@ const MAX_ENDINGS: usize = 64;
 pub(crate) type NumberSources = Arc<dyn Fn(&str) -> Result<Box<dyn NumberSource>> + Send + Sync>;
 
 /// The configuration of a host. The kernel reads the wall clock, and the randomness for sessions,
-/// only through it.
+/// only through this configuration.
 #[derive(Clone)]
 pub(crate) struct HostConfig {
     /// The platforms, in the order in which they may claim what is opened.
     pub(crate) providers: Vec<Arc<dyn Provider>>,
-    /// The folder in which sessions keep their folders.
+    /// The state directory, in which sessions keep their folders.
     pub(crate) state_dir: PathBuf,
     /// The source of randomness, for seeds of generations and names of lifetimes.
     pub(crate) random: Arc<dyn Fn() -> u64 + Send + Sync>,
@@ -122,7 +122,7 @@ pub(crate) struct SessionSlot {
     pub(crate) closing: CancellationToken,
 }
 
-/// The state of a session that is known without asking its device.
+/// The cached state of a session, for readers that do not wait for its device.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct SessionStatus {
     pub(crate) kind: &'static str,
@@ -242,7 +242,7 @@ impl HostInner {
         self.endings.lock().unwrap_or_else(PoisonError::into_inner).shift_remove(name);
     }
 
-    /// Closes a session: stops running commands and fails queued ones.
+    /// Closes a session and its app. Stops running commands and fails queued ones.
     ///
     /// # Errors
     /// Returns errors from shutting down the device; the session is closed nevertheless.
@@ -277,7 +277,8 @@ impl HostInner {
     }
 }
 
-/// Cleans up at the end of a session's task.
+/// Removes a session whose task ended by itself, keeps the reason for the next command, and closes
+/// the app if it is still open.
 async fn clean_up(host: Weak<HostInner>, slot: Weak<SessionSlot>, end: TaskEnd) {
     let (Some(host), Some(slot)) = (host.upgrade(), slot.upgrade()) else { return };
     let closed = matches!(end, TaskEnd::Idle(_));
@@ -314,7 +315,8 @@ async fn clean_up(host: Weak<HostInner>, slot: Weak<SessionSlot>, end: TaskEnd) 
     }
 }
 
-/// Creates a folder that only the current user can access.
+/// Creates a folder, and its missing parents, that only the current user can access. Keeps the
+/// permissions of a folder that exists.
 ///
 /// # Errors
 /// Returns `IO` or `STORAGE_FULL`.

@@ -32,8 +32,8 @@
 //! its input, and [`Host::call`] runs the command and returns a [`Response`].
 //!
 //! Invariants: handlers return typed outputs, only `render` makes text, and only `respond` builds
-//! responses. Pins are split off at the parse boundary. The kernel knows no backends, no callers
-//! and no sockets.
+//! responses. Refs and their pins are separated at the parse boundary. The kernel depends on no
+//! backend, no front end and no socket.
 
 mod act;
 mod api;

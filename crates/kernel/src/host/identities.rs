@@ -21,7 +21,7 @@ pub trait Identities: Debug + Send + Sync {
     fn connections(&self, anchor: &Anchor) -> Vec<Connected>;
 }
 
-/// A one-time code.
+/// A one-time code that links a connection to an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuedCode {
     /// The code.

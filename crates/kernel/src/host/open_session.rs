@@ -28,8 +28,8 @@ pub(crate) struct OpenSession {
     pub(crate) captured: Option<Instant>,
     /// The address and title from the last navigation or capture.
     pub(crate) page: Option<Page>,
-    /// Whether `open` was asked to show the app's window (`--headed`). Fixed while the app is
-    /// running, like `profile`.
+    /// Whether `open` was called with `--headed`, which shows the app's window. Neither this nor
+    /// `profile` can change while the app is running.
     pub(crate) headed: bool,
     pub(crate) profile: Option<PathBuf>,
     /// The folders that the device is confined to; `None` for no restriction.
@@ -39,7 +39,7 @@ pub(crate) struct OpenSession {
     /// The folder of this lifetime. Removed after the device has closed, because the device may
     /// write there.
     pub(crate) dir: LifetimeFolder,
-    /// The idle timeout.
+    /// The time without commands after which the session closes, or `None` for no limit.
     pub(crate) idle_timeout: Option<Duration>,
     /// The recorder, while the session is being recorded.
     pub(crate) recorder: Option<Recorder>,
@@ -56,7 +56,7 @@ pub(crate) struct OpenSession {
 }
 
 impl OpenSession {
-    /// Updates the status that readers see without asking the device.
+    /// Updates the status that readers see without waiting for the device.
     pub(crate) fn publish(&mut self, status: &mut SessionStatus) {
         status.dialog = self.device.dialog();
         let info = self.device.info();
@@ -103,7 +103,8 @@ impl OpenSession {
         self.device.lifecycle()?.ended().await
     }
 
-    /// Closes the app and removes the folder of the lifetime.
+    /// Closes the app and removes the folder of the lifetime. Keeps the folder if the device could
+    /// not remove its own part of it.
     ///
     /// # Errors
     /// Returns errors from the device, `BACKEND_LOST` when it does not answer, and `IO` when the
@@ -148,7 +149,7 @@ impl LifetimeFolder {
         Ok(Self { path, keep_on_drop: false })
     }
 
-    /// Returns the path.
+    /// Returns the path of the folder.
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }

@@ -61,12 +61,11 @@ pub(crate) struct Checkout {
     /// The session; `None` while it is being opened.
     pub(crate) session: Option<Box<OpenSession>>,
     return_to: oneshot::Sender<Option<Box<OpenSession>>>,
-    /// Cancelled as soon as another command requests the session. A command that only waits then
-    /// returns its checkout.
+    /// Cancelled as soon as a command, other than a wait that yielded its checkout, requests the
+    /// session. A command that only waits then returns its checkout.
     pub(crate) requested: CancellationToken,
-    /// Cancelled as soon as another wait wants to check again. That wait checks only after
-    /// this one has checked, because otherwise two waits would pass the session back and forth
-    /// forever.
+    /// Cancelled as soon as another wait wants to check again. That wait checks only after this one
+    /// has checked, because otherwise two waits would pass the session back and forth forever.
     pub(crate) requested_by_wait: CancellationToken,
 }
 
@@ -93,7 +92,7 @@ impl Mailbox {
         Self { requests: asks }
     }
 
-    /// Waits in the queue of the session.
+    /// Waits in the queue of the session for the checkout.
     ///
     /// # Errors
     /// Returns `BACKEND_LOST` when the session lost its app, `SESSION_NOT_FOUND` when it was closed
@@ -152,7 +151,8 @@ pub(crate) fn ended_error(message: String) -> Error {
     Error::backend_lost(message).hint("open the app again; this starts a new lifetime")
 }
 
-/// Waits until reading the app ahead is worthwhile.
+/// Waits until reading the app ahead is worthwhile. Never returns if no app is open or the device
+/// cannot read ahead.
 async fn rest(live: Option<&mut OpenSession>) {
     match live.and_then(|live| live.device.lifecycle()) {
         Some(life) => life.idle_for_readahead().await,
@@ -263,7 +263,7 @@ impl SessionTask {
         }
     }
 
-    /// Tells the borrower which kinds of requests are queued.
+    /// Notifies the borrower of the kinds of requests that are queued.
     fn notify_borrower(&self, wanted: &CancellationToken, wanted_again: &CancellationToken) {
         let waits = |position: Position| !self.waiting[position as usize].is_empty();
         if waits(Position::First) || waits(Position::Next) {

@@ -29,7 +29,7 @@ pub trait ScriptWriter: Send + Sync + fmt::Debug {
         Err(no_scripts())
     }
 
-    /// Returns the text of the script.
+    /// Returns the text of the script that a recording becomes.
     ///
     /// # Errors
     /// Returns `UNSUPPORTED` if the host writes no scripts.
@@ -63,7 +63,7 @@ pub struct ScriptRepair {
     pub file: PathBuf,
     /// The original text.
     pub text: String,
-    /// The repair sites in the order in which the replay reached them. Line numbers refer to
+    /// The repair sites in the order in which the replay last reached them. Line numbers refer to
     /// `text`.
     pub sites: Vec<RepairSite>,
     /// The path of the repaired script.
@@ -72,7 +72,7 @@ pub struct ScriptRepair {
     pub(crate) open: bool,
 }
 
-/// The line of a step that diverged.
+/// The line of a step that diverged, with the commands that were recorded for it.
 #[derive(Debug, Clone)]
 pub struct RepairSite {
     /// The line number, from 1.
@@ -110,7 +110,7 @@ impl ScriptRepair {
 /// The recording so far.
 #[derive(Debug, Clone)]
 pub struct Recording {
-    /// The kind of the device: `web`, `sim`.
+    /// The kind of the device, such as `web` or `sim`.
     pub platform: String,
     /// The commands in order, as [`ScriptWriter::lines`] writes them.
     pub steps: Vec<String>,
@@ -124,11 +124,11 @@ pub struct Recording {
 /// A command that succeeded.
 #[derive(Debug, Clone)]
 pub struct RecordedCommand {
-    /// The command.
+    /// The definition of the command.
     pub definition: &'static CommandDefinition,
     /// The input as given, without pins.
     pub input: Map<String, Value>,
-    /// The targets.
+    /// The targets in the input, each with its selector.
     pub targets: Vec<RecordedTarget>,
     /// Whether text from the command went into a field that hides its content.
     pub secret: bool,
@@ -255,8 +255,8 @@ impl Recorder {
         &self.log
     }
 
-    /// Returns whether a command is recorded: its definition and [`Self::takes`] permit it, and the
-    /// command changes the app or is an assertion, or `--keep-reads` is set.
+    /// Returns whether a command is recorded. Its definition and [`Self::takes`] must permit this.
+    /// Without `--keep-reads`, the command must also change the app or be an assertion.
     pub(crate) fn keeps(&self, entry: &CommandDefinition, effect: Effect, replayed: bool) -> bool {
         let kept = effect == Effect::Mutates || entry.spec.asserts || self.keep_reads;
         entry.spec.recorded && kept && self.takes(replayed)

@@ -95,8 +95,8 @@ impl ClientScreenshots {
         self.of.iter().find(|(c, _)| c == client).map(|(_, p)| p)
     }
 
-    /// Forgets the client's screenshot unless `url` is on the same page. The client knows that the
-    /// app went to `url`.
+    /// Forgets the client's screenshot unless `url` is on the same page. Called when the client
+    /// learns that the app went to `url`.
     pub(crate) fn forget_unless_at(&mut self, client: &ClientId, url: &str) {
         self.of.retain(|(c, picture)| c != client || picture.page.0.is_at(url));
     }

@@ -40,8 +40,8 @@ pub(crate) struct WatchState {
 }
 
 impl WatchState {
-    /// Records that a command ran, with its receipt. Drops the oldest receipt if there are too
-    /// many.
+    /// Records that a command ran, and its receipt unless it has no lines. Drops the oldest receipt
+    /// if there are too many.
     pub(crate) fn add(&mut self, command: Option<u64>, lines: Vec<(String, bool)>) {
         self.commands += 1;
         self.last_command = command.or(self.last_command);

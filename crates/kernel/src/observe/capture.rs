@@ -14,13 +14,13 @@ use tokio::time::Instant;
 /// tree instead: see [`capture_for_reader`].
 ///
 /// # Errors
-/// Returns errors from the device, and `DIALOG_OPEN` when a dialog keeps the app from answering.
+/// Returns the errors of [`check_no_dialog`], and errors from the device.
 pub(crate) async fn capture_app(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
     Ok(capture_for_reader(cx, origin).await?.0)
 }
 
 /// Captures the app. While another agent holds the turn, a command that only reads gets the stored
-/// tree and its age, because a new tree would outdate the holder's refs.
+/// tree, if there is one, and its age. A new tree would outdate the holder's refs.
 ///
 /// # Errors
 /// Returns the errors of [`capture_app`].
@@ -35,7 +35,7 @@ pub(crate) async fn capture_for_reader(cx: &mut Cx, origin: Origin) -> Result<(A
     Ok((capture_and_store(cx, origin).await?, None))
 }
 
-/// Adds the warning that the command reads the stored tree, unless the command has this warning.
+/// Adds the warning that the command reads the stored tree, unless an earlier capture added it.
 fn warn_of_age(cx: &mut Cx, holder: &AgentId, age: Duration) {
     let lead = format!("{holder} holds the turn: ");
     if !cx.envelope.warnings.iter().any(|warning| warning.starts_with(&lead)) {
@@ -62,7 +62,7 @@ pub(crate) async fn capture_now(cx: &mut Cx) -> Result<Arc<Tree>> {
 /// Captures the whole UI and stores it in the session, whoever holds the turn.
 ///
 /// # Errors
-/// Returns errors from the device, and `DIALOG_OPEN` when a dialog keeps the app from answering.
+/// Returns the errors of [`check_no_dialog`], and errors from the device.
 async fn capture_and_store(cx: &mut Cx, origin: Origin) -> Result<Arc<Tree>> {
     check_no_dialog(cx)?;
     let (tree, is_new) = capture_against_stored(cx).await?;
@@ -108,7 +108,7 @@ pub(crate) async fn capture_against_stored(cx: &mut Cx) -> Result<(Arc<Tree>, bo
 /// Captures the app without storing the tree.
 ///
 /// # Errors
-/// Returns errors from the device, and `DIALOG_OPEN` when a dialog keeps the app from answering.
+/// Returns the errors of [`check_no_dialog`], and errors from the device.
 pub(crate) async fn capture_unstored(cx: &mut Cx) -> Result<Arc<Tree>> {
     check_no_dialog(cx)?;
     match cx.device()?.capture(CaptureRequest::default()).await? {
@@ -120,7 +120,8 @@ pub(crate) async fn capture_unstored(cx: &mut Cx) -> Result<Arc<Tree>> {
 /// Issues refs to the caller for nodes of the stored tree.
 ///
 /// # Errors
-/// Returns `STORAGE_FULL` or `IO` when numbers cannot be reserved.
+/// Returns `STORAGE_FULL` or `IO` when numbers cannot be reserved, and `SESSION_NOT_FOUND` when
+/// nothing is open.
 pub(crate) fn issue(cx: &mut Cx, nodes: &[NodeId]) -> Result<Vec<Ref>> {
     let client = cx.client_id();
     let refs = cx.open_session()?.session.issue(&client, nodes);
@@ -196,7 +197,8 @@ pub(crate) fn issue_line(cx: &mut Cx, tree: &Tree, node: NodeId) -> Result<Strin
 /// Fails when a dialog blocks the app.
 ///
 /// # Errors
-/// Returns `DIALOG_OPEN`, or `TIMEOUT` when the command was cancelled.
+/// Returns `DIALOG_OPEN`, `TIMEOUT` when the command was cancelled, or `SESSION_NOT_FOUND` when
+/// nothing is open.
 pub(crate) fn check_no_dialog(cx: &mut Cx) -> Result<()> {
     cx.check()?;
     cx.device()?.dialog().map_or(Ok(()), |dialog| Err(dialog_error(&dialog)))

@@ -34,7 +34,8 @@ pub struct Changes {
     /// The header without the generation.
     #[serde(skip)]
     plain_header: &'static str,
-    /// The lines: `+` added, `-` removed, `~` changed.
+    /// The lines, which begin with `+` for added, `-` for removed and `~` for changed; absent with
+    /// `--detail digest`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub lines: Option<String>,
     /// Refs that ended and that no line names.
@@ -42,17 +43,18 @@ pub struct Changes {
     pub ended: Vec<String>,
     /// Whether nothing differs.
     pub same: bool,
-    /// Whether nothing was left out. If so, and if the comparison is with the client's last full
-    /// snapshot, every ref that is not listed counts as renewed.
+    /// Whether nothing was left out. Only a complete comparison with the client's last full
+    /// snapshot renews refs that it does not list.
     pub complete: bool,
 }
 
 /// Captures the app and returns what changed since the client last read the whole app. If the
 /// client never did, or if the tree that it read is no longer kept, compares with the last capture
-/// instead. Otherwise, a complete diff renews every ref that it does not list.
+/// instead. Otherwise, a complete diff whose lines are returned renews every ref that it does not
+/// list.
 ///
 /// # Errors
-/// Returns errors from the device.
+/// Returns the errors of [`capture::capture_app`] and [`capture::issue`].
 pub(crate) async fn changes_since_base(cx: &mut Cx, origin: Origin, interactive: bool) -> Result<Changes> {
     let before = stored_base(cx)?;
     let max_bytes = cx.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES);
@@ -70,7 +72,7 @@ pub(crate) fn stored_base(cx: &mut Cx) -> Result<Option<BaseTree>> {
 /// a client without a base; captures after the action have replaced that tree in the session.
 ///
 /// # Errors
-/// Returns errors from the device.
+/// Returns the errors of [`capture::capture_app`] and [`capture::issue`].
 pub(crate) async fn changes_after_action(cx: &mut Cx, before: Option<BaseTree>) -> Result<Changes> {
     let max_bytes = cx.render.max_bytes.map_or(ACT_MAX_BYTES, |most| most.min(ACT_MAX_BYTES));
     compare(cx, before, Origin::Internal, true, max_bytes, true).await

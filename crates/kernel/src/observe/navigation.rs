@@ -48,7 +48,8 @@ impl Show for Quiet {
 /// Navigates the app. An address that the device refuses does not count as dispatched.
 ///
 /// # Errors
-/// Returns errors from the device.
+/// Returns `TIMEOUT` when the command was cancelled, `UNSUPPORTED` when the device cannot navigate,
+/// and errors from the device.
 pub(crate) async fn navigate(cx: &mut Cx, to: &Navigation, leave: LeavePolicy) -> Result<NavigationResult> {
     cx.check()?;
     let before = cx.dispatched.swap(true, Ordering::Relaxed);

@@ -131,8 +131,8 @@ fn judge(node: NodeRef<'_>, predicate: Predicate, value: &str) -> (bool, String)
     (holds, format!("{} {}", if holds { "is" } else { "is not" }, predicate.name()))
 }
 
-/// Returns the text of an element: its text leaves, or else the typed value of a field, or else its
-/// name.
+/// Returns the text of an element: its text leaves that are not hidden, or else the typed value of
+/// a field, or else its name.
 pub(crate) fn text_of(node: NodeRef<'_>) -> String {
     let leaves: Vec<&str> =
         node.subtree().filter(|n| n.is_text() && !n.is(States::HIDDEN)).map(NodeRef::name).collect();

@@ -1,7 +1,6 @@
 //! Resolution of a target to exactly one element.
 //!
-//! This is the only reader of pins. The session decides the standing of a ref. A selector must
-//! match exactly one element.
+//! The session decides the standing of a ref. A selector must match exactly one element.
 
 mod presence;
 
@@ -56,7 +55,8 @@ impl ResolvedTarget {
 /// Resolves a ref without reading the app.
 ///
 /// # Errors
-/// Returns `REF_NOT_FOUND` or `STALE_REF`.
+/// Returns `REF_NOT_FOUND`, `STALE_REF`, `SESSION_NOT_FOUND` when nothing is open, and errors from
+/// issuing the refs that the message names.
 pub(crate) fn resolve_ref(cx: &mut Cx, target: RefTarget) -> Result<ResolvedTarget> {
     let resolved = standing(cx, target)?;
     require_usable(cx, target, resolved)
@@ -94,8 +94,8 @@ pub(crate) fn token_of(cx: &Cx, target: RefTarget) -> RefToken {
     }
 }
 
-/// Resolves a ref and accepts an element whose meaning has changed or cannot be proven
-/// (`--allow-changed`).
+/// Resolves a ref for `--allow-changed`: accepts and names an element whose meaning has changed or
+/// cannot be proven.
 pub(crate) fn resolve_changed_ref(cx: &mut Cx, target: RefTarget) -> Result<ResolvedTarget> {
     match standing(cx, target)? {
         Ok(resolved) => Ok(resolved_target(cx, target, resolved)),
@@ -183,7 +183,8 @@ fn resolved_target(cx: &mut Cx, target: RefTarget, resolved: Resolved) -> Resolv
 /// Captures the app and returns the one element that a selector matches.
 ///
 /// # Errors
-/// Returns `ELEMENT_NOT_FOUND` with the nearest elements, or `AMBIGUOUS_MATCH` with candidates.
+/// Returns `ELEMENT_NOT_FOUND` with the nearest elements, `AMBIGUOUS_MATCH` with candidates, and
+/// the errors of [`capture_matches`].
 pub(crate) async fn resolve_selector(cx: &mut Cx, selector: &Selector) -> Result<ResolvedTarget> {
     let (tree, matches) = capture_matches(cx, selector, Freshness::Stored).await?;
     the_match(cx, &tree, selector, &matches)
@@ -201,8 +202,8 @@ fn the_match(cx: &mut Cx, tree: &Tree, selector: &Selector, matches: &[NodeId]) 
     }
 }
 
-/// Captures the app and returns the nodes that a selector matches, reduced to distinct elements
-/// (see [`reduce`](stickpin_tree::reduce)).
+/// Captures the app and returns the nodes that a selector matches, reduced to distinct elements by
+/// [`reduce`](stickpin_tree::reduce).
 ///
 /// # Errors
 /// Returns the errors of [`capture::capture_app`] and [`match_in`].
@@ -247,7 +248,7 @@ struct Matched {
 /// elements.
 ///
 /// # Errors
-/// Returns `UNSUPPORTED` for `css=` if the device cannot evaluate it.
+/// Returns `UNSUPPORTED` for `css=` if the device cannot evaluate it, and errors from the device.
 async fn match_in(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result<Matched> {
     let mut answers = Vec::new();
     for css in selector.css() {
@@ -468,7 +469,8 @@ const NOT_CAPTURED: &str = "is not in the part of the app that could be read";
 
 const SNAPSHOT_HINT: &str = "run `stickpin snapshot -i` to see what is there now";
 
-/// Adds candidates to an error.
+/// Adds candidates to the hint and the details of an error. `total` also counts candidates that
+/// `named` omits.
 pub(crate) fn add_candidates(e: Error, lead: &str, named: &[(Ref, String)], total: usize) -> Error {
     let mut hint = lead.to_owned();
     for (_, line) in named {

@@ -36,7 +36,8 @@ pub(crate) enum Presence {
 /// allows several matches. `freshness` matters while another agent holds the turn.
 ///
 /// # Errors
-/// Returns `REF_NOT_FOUND` or `AMBIGUOUS_MATCH`, and `INVALID_ARGS` for a point.
+/// Returns `REF_NOT_FOUND` or `AMBIGUOUS_MATCH`, `INVALID_ARGS` for a point, and the errors of
+/// capturing the app.
 pub(crate) async fn determine_presence(
     cx: &mut Cx,
     target: &Target,
