@@ -1,5 +1,5 @@
 //! The arguments of a command as a list of fields, read from its JSON schema. Command lines, help
-//! and input validation are built on it.
+//! and input validation are built on these fields.
 
 use crate::api::target::Target;
 use serde_json::{Map, Value};
@@ -42,7 +42,7 @@ pub struct Field {
     pub unrecorded: bool,
     /// The targets inside the value or its items, if any.
     pub nested_targets: Option<NestedTargets>,
-    /// The name of the value in help, in upper case.
+    /// The name of the value in help, such as `MS` or `NAME=VALUE`.
     pub placeholder: String,
     /// The default as JSON, or `None` if there is no default or it is null.
     pub default: Option<Value>,

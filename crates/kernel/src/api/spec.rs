@@ -100,7 +100,8 @@ pub struct Follow {
     pub timeout: &'static str,
     /// The argument for the position after which to begin.
     pub after: &'static str,
-    /// The argument for the positions in several sessions after which to begin, as `NAME=SEQ`.
+    /// The argument for the positions in several sessions after which to begin, as `NAME=SEQ`, if
+    /// the command can follow several sessions.
     pub cursors: Option<&'static str>,
 }
 

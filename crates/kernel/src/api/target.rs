@@ -18,8 +18,8 @@ pub enum Target {
     Ref(RefTarget),
     /// A selector, which must match exactly one element.
     Selector(Selector),
-    /// A point in pixels of the last screenshot that this client was given, or else of the
-    /// viewport.
+    /// A point in pixels: of the last screenshot that this client was given of the current
+    /// document, or else of the viewport.
     Point {
         /// The distance from the left edge.
         x: f64,

@@ -22,14 +22,15 @@ pub enum OptionalValue<T> {
 }
 
 impl OptionalValue<u64> {
-    /// Returns the timeout of the wait that `--settle[=MS]` asks for, or `None` for no wait.
+    /// Returns the timeout of the wait that `--settle[=MS]` requests, or `None` for no wait.
     pub(crate) fn settle_timeout(self) -> Option<Duration> {
         self.requested().map(|ms| ms.map_or(DEFAULT_SETTLE_TIMEOUT, Duration::from_millis))
     }
 }
 
 impl<T> OptionalValue<T> {
-    /// Returns `None` if the flag is absent, and otherwise its value, if it has one.
+    /// Returns `None` if the flag is absent, `Some(None)` if it was given without a value, and
+    /// otherwise its value.
     pub(crate) fn requested(self) -> Option<Option<T>> {
         match self {
             Self::Plain(wanted) => wanted.then_some(None),
@@ -74,8 +75,8 @@ pub enum Receipt {
     Off,
 }
 
-/// The allowance beyond `--timeout`. After the target becomes actionable, it has to be brought into
-/// view, acted on and read again.
+/// The time that an action may take beyond `--timeout`: an actionable target must still be brought
+/// into view, acted on and read again.
 pub(crate) const ACTION_ALLOWANCE: Duration = Duration::from_secs(2);
 
 /// The time allowed for typing one character.

@@ -64,7 +64,8 @@ pub struct Cx {
     /// Inclusive ranges of the numbers of refs that earlier steps of a batch issued. The pins of
     /// these refs are ignored.
     pub(crate) batch_issued: Vec<(u32, u32)>,
-    /// Sends the id of the first command whose beginning is in the log.
+    /// Sends the id of the command as soon as its beginning is in the log; for a batch, the id of
+    /// its first logged step.
     pub(crate) begun: Option<oneshot::Sender<CommandId>>,
 }
 

@@ -46,7 +46,7 @@ impl Entry {
         (self.effect)(input, commands)
     }
 
-    /// Parses an input once for all later uses.
+    /// Checks and parses an input, once for all later uses.
     ///
     /// # Errors
     /// Returns `INVALID_ARGS` with the reason.

@@ -11,7 +11,7 @@ use std::time::Duration;
 use stickpin_device::{Error, Result};
 use tokio_util::sync::CancellationToken;
 
-/// A command with its arguments. Awaiting it runs it.
+/// A command with its arguments, which runs when this value is awaited.
 ///
 /// When the future is dropped, the command ends at the next point where nothing is half done.
 #[derive(Debug)]
@@ -92,7 +92,8 @@ impl<C: Acting> Call<'_, C> {
         self.option(|o| *o.settle = Some(OptionalValue::Plain(true)))
     }
 
-    /// Waits after the action until the app is quiet, for at most the given time.
+    /// Waits after the action until the app is quiet, for at most the given time, and reports what
+    /// changed.
     pub fn settle_within(self, most: Duration) -> Self {
         self.option(|o| *o.settle = Some(OptionalValue::Value(millis(most))))
     }

@@ -24,7 +24,7 @@ pub trait Identities: Debug + Send + Sync {
 /// A one-time code that links a connection to an agent.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct IssuedCode {
-    /// The code.
+    /// The text of the code.
     pub code: String,
     /// The time in milliseconds after which the code expires.
     pub ttl_ms: u64,

@@ -6,7 +6,7 @@ use stickpin_device::{MAX_NOTICES, Notice, push_latest};
 /// The maximum number of console errors that are kept for watchers.
 const MAX_CONSOLE_ERRORS: usize = 20;
 
-/// The notices of a session that were read outside of an action.
+/// The notices of a session that were read from the device and that no receipt has reported.
 #[derive(Debug, Default)]
 pub(crate) struct Noticed {
     /// Notices that the next action discards or the next receipt reports, oldest first. Watchers

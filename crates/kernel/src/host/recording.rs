@@ -115,7 +115,8 @@ pub struct Recording {
     /// The commands in order, as [`ScriptWriter::lines`] writes them.
     pub steps: Vec<String>,
     /// The scripts under repair: the replayed script and the scripts that it includes. Empty for a
-    /// new script; otherwise the commands go into their repair sites instead of `steps`.
+    /// new script; otherwise the commands go into the repair sites of these scripts instead of
+    /// `steps`.
     pub repairs: Vec<ScriptRepair>,
     /// The path of the script, if it was given at the start.
     pub(crate) path: Option<PathBuf>,
@@ -143,8 +144,8 @@ pub struct RecordedTarget {
     pub target: String,
     /// The strongest selector that was unique.
     pub selector: String,
-    /// The meaning: `button "Delete" in row "Mail 1"`. Empty for a query, which itself asks about
-    /// the state.
+    /// The meaning: `button "Delete" in row "Mail 1"`. Empty for a query, which itself checks the
+    /// state.
     pub meaning: String,
     /// Whether the target is a field that hides its content.
     pub secret: bool,

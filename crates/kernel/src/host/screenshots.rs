@@ -49,7 +49,7 @@ impl PageIdentity {
 /// A screenshot that a client was given.
 #[derive(Debug, Clone)]
 pub(crate) struct ClientScreenshot {
-    /// The number in this session, shown as `p3`.
+    /// The number of the screenshot in its session, shown with a `p`: `p3`.
     pub(crate) id: u32,
     /// The captured area, in viewport pixels at that time.
     pub(crate) area: Rect,

@@ -5,7 +5,7 @@ use std::ops::RangeInclusive;
 use stickpin_device::{DesktopObject, Notice, describe_request};
 use stickpin_tree::{escape, quote, quote_url, quote_whole};
 
-/// The maximum number of lines.
+/// The maximum number of lines in a receipt.
 const MAX_LINES: usize = 5;
 
 /// The maximum length of a notice about a missing component, in characters.

@@ -244,8 +244,8 @@ struct Matched {
     unknown: bool,
 }
 
-/// Matches a selector in a tree that was just captured, and reduces the matches to distinct
-/// elements.
+/// Matches a selector in a tree, and reduces the matches to distinct elements. Evaluates `css=`
+/// terms in the app as it is now.
 ///
 /// # Errors
 /// Returns `UNSUPPORTED` for `css=` if the device cannot evaluate it, and errors from the device.
@@ -273,7 +273,7 @@ async fn match_in(cx: &mut Cx, tree: &Tree, selector: &Selector) -> Result<Match
 /// Captures the app and resolves a target, for commands that read.
 ///
 /// # Errors
-/// Returns the errors of resolving, and `INVALID_ARGS` for a point.
+/// Returns the errors of [`resolve_ref`] and [`resolve_selector`], and `INVALID_ARGS` for a point.
 pub(crate) async fn resolve_element(cx: &mut Cx, target: &Target) -> Result<(Arc<Tree>, NodeId)> {
     let found = match target {
         Target::Ref(r) => {
@@ -302,7 +302,7 @@ async fn look_for(cx: &mut Cx, target: RefTarget) -> Result<(Arc<Tree>, Result<R
     Ok((tree, now))
 }
 
-/// Resolves a target in the stored tree, which was just captured.
+/// Resolves a target in the stored tree, without another capture.
 ///
 /// # Errors
 /// Returns the errors of [`resolve_element`].

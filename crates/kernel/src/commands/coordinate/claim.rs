@@ -15,7 +15,7 @@ pub(super) const LONGEST: Duration = Duration::from_secs(7 * 24 * 60 * 60);
 /// The time that a command may take beyond its wait.
 pub(super) const ALLOWANCE: Duration = Duration::from_secs(15);
 
-/// The exit status of a wait that ended before the condition that it waited for was met.
+/// The exit status of a wait that ended before its condition was met.
 pub(super) const NOT_YET: u8 = 3;
 
 /// The exit status when the turn may be taken from its owner.
@@ -232,8 +232,8 @@ impl Show for TurnOutput {
 }
 
 /// Returns the time limit of a wait for which `ms` milliseconds were requested, or `None` for no
-/// limit. Over MCP, the limit is lower, because a tool call must return before its harness gives
-/// up.
+/// limit. Over MCP, the limit may be lower, because a tool call must return before its harness
+/// gives up.
 pub(super) fn limit(cx: &Cx, session: &SessionAuthority, ms: Option<u64>) -> Option<Duration> {
     let most = match cx.caller.evidence.env_age {
         EnvAge::Spawn => Some(session.meta().policy.wait_slice_mcp_ms),

@@ -118,7 +118,7 @@ pub struct TurnStateOutput {
     pub hidden: Option<Hidden>,
 }
 
-/// What was left out of a state.
+/// What `turn state` omits without `--all`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Hidden {

@@ -86,7 +86,7 @@ pub struct TabOutput {
     /// The word before the id in the output, such as `opened`.
     #[serde(skip)]
     did: &'static str,
-    /// The id of the tab that was closed.
+    /// The id of the tab that was closed, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub closed: Option<String>,
     /// The address of the page in the tab; empty if a dialog blocks reading it.

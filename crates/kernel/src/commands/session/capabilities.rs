@@ -29,7 +29,7 @@ pub struct PlatformCapabilities {
     pub kind: String,
     /// All capabilities, in the order of [`Capability::ALL`].
     pub capabilities: Vec<CapabilitySupport>,
-    /// The options of `open` that its devices read.
+    /// The options of `open` that devices of the platform read.
     pub options: Vec<OpenOption>,
 }
 

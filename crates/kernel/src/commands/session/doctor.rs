@@ -161,8 +161,8 @@ fn check_sessions(coordinator: &Coordinator) -> Result<Vec<Check>> {
     Ok(checks)
 }
 
-/// Writes a check, with the command that fixes what it found. `lead` precedes the name of the
-/// check.
+/// Writes a check and, if it failed, the command that fixes what it found. `lead` precedes the name
+/// of the check.
 pub(super) fn show_check(lead: &str, check: &Check, text: &mut Text) {
     let word = if check.ok { "ok  " } else { "FAIL" };
     text.line(format_args!("{word} {lead}{}: {}", check.name, check.found));

@@ -48,7 +48,7 @@ pub struct DoctorIdentity {}
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DoctorIdentityOutput {
-    /// The agent that runs this command.
+    /// The id of the agent that runs this command.
     pub agent_id: String,
     /// One check for each connection.
     pub checks: Vec<Check>,

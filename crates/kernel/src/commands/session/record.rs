@@ -68,7 +68,7 @@ pub struct RecordStartOutput {
 pub struct RecordStopOutput {
     /// The path of the script; `None` if the recording was discarded or if it repaired scripts.
     pub path: Option<PathBuf>,
-    /// The number of steps.
+    /// The number of steps in the recording.
     pub steps: usize,
     /// The repaired scripts.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
@@ -79,7 +79,7 @@ pub struct RecordStopOutput {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct RepairedScript {
-    /// The path of the file.
+    /// The path of the repaired script.
     pub path: PathBuf,
     /// The changes as a patch.
     pub patch: String,
@@ -199,8 +199,9 @@ fn read_recording(cx: &Cx) -> Result<Option<Recording>> {
     Ok(log.read()?.map(Recording::of))
 }
 
-/// Ends the unsaved recording of a lost session: writes its script into the state directory, or
-/// each script that it repaired to the path chosen when the repair began.
+/// Ends the unsaved recording of a lost session, if there is one. A recording with steps is first
+/// written as a script into the state directory. If it repaired scripts, each of them is written to
+/// the path chosen when its repair began.
 fn put_aside(cx: &mut Cx) -> Result<()> {
     let Some(old) = read_recording(cx)? else { return Ok(()) };
     if old.len() > 0 {

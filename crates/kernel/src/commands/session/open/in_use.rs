@@ -14,7 +14,8 @@ impl Open {
     /// of its own does not share that app with any other session.
     ///
     /// # Errors
-    /// Returns `DEVICE_IN_USE`, which names the session and the owner of its turn.
+    /// Returns `DEVICE_IN_USE`, which names the session and the owner of its turn, and the errors
+    /// of [`Cx::resolve_path`].
     pub(super) fn refuse_device_in_use(&self, cx: &Cx) -> Result<()> {
         let Some(coordinator) = &cx.host.config.coordinator else { return Ok(()) };
         let profile = cx.resolve_optional_path(self.profile.as_ref())?;
