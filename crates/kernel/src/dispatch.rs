@@ -227,8 +227,9 @@ async fn run(
             biased;
             result = &mut work => Ok(result),
             why = stop(&mut closing, began + times.answer) => {
-                // A caller that goes away cancels the token too, but only a deadline starts the
-                // grace period: a client that stops reading a large page must not lose the session.
+                // A caller that goes away cancels the token too, but only a deadline or the end of
+                // the session starts the grace period: a client that stops reading a large page
+                // must not lose the session.
                 token.cancel();
                 match tokio::time::timeout(GRACE, &mut work).await {
                     Ok(result) => Ok(result),

@@ -21,9 +21,9 @@ pub enum Target {
     /// A point in pixels: of the last screenshot that this client was given of the current
     /// document, or else of the viewport.
     Point {
-        /// The distance from the left edge.
+        /// The distance from the left edge of the screenshot or viewport.
         x: f64,
-        /// The distance from the top edge.
+        /// The distance from the top edge of the screenshot or viewport.
         y: f64,
     },
 }

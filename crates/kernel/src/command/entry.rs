@@ -61,9 +61,9 @@ pub(crate) struct Prepared {
     command: Box<dyn ErasedCommand>,
     /// The input that the command was parsed from.
     pub(crate) input: Map<String, Value>,
-    /// Whether the command changes the app.
+    /// Whether the command changes the app when it runs with this input.
     pub(crate) effect: Effect,
-    /// The time limits.
+    /// The time limits of the command with this input.
     pub(crate) time: TimeLimits,
 }
 

@@ -12,7 +12,7 @@ use stickpin_device::Result;
 /// bounded, and with refs that [`find`](Self::find) and commands accept.
 #[non_exhaustive]
 pub struct Answer<C: Command> {
-    /// The output.
+    /// The output of the command.
     pub output: C::Output,
     /// The response around the output: changes to refs, the receipt, a pending dialog.
     pub response: Response,

@@ -94,8 +94,8 @@ pub(crate) fn token_of(cx: &Cx, target: RefTarget) -> RefToken {
     }
 }
 
-/// Resolves a ref for `--allow-changed`: accepts and names an element whose meaning has changed or
-/// cannot be proven.
+/// Resolves a ref for `--allow-changed`: accepts an element whose meaning has changed or cannot be
+/// proven, and warns about it.
 pub(crate) fn resolve_changed_ref(cx: &mut Cx, target: RefTarget) -> Result<ResolvedTarget> {
     match standing(cx, target)? {
         Ok(resolved) => Ok(resolved_target(cx, target, resolved)),

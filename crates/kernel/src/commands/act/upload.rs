@@ -254,7 +254,7 @@ fn check_accepted(input: &FileInput, files: &[LocalFile], words: &str) -> Result
 /// standard. An empty value allows every file.
 ///
 /// A media type allows every file with an unknown extension, and an unknown media type allows every
-/// file with a known one.
+/// file.
 fn accepts(accept: &str, file: &Path) -> bool {
     let mut tokens =
         accept.split(',').map(|t| t.trim().to_ascii_lowercase()).filter(|t| !t.is_empty()).peekable();

@@ -95,7 +95,7 @@ pub struct NotesAddOutput {
 pub struct NotesListOutput {
     /// The name of the session.
     pub session: String,
-    /// The notes.
+    /// The listed notes, oldest first.
     pub notes: Vec<Note>,
 }
 

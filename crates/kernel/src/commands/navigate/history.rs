@@ -39,9 +39,9 @@ pub struct Home {}
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct PageOutput {
-    /// The address.
+    /// The address of the page.
     pub url: String,
-    /// The title.
+    /// The title of the page.
     pub title: String,
     /// Whether the page was quiet at the end.
     #[serde(flatten)]

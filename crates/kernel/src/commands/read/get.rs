@@ -57,7 +57,7 @@ pub enum Property {
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ValueOutput {
-    /// The value.
+    /// The value, incomplete if `cut` is set.
     pub value: Value,
     /// The shown and the total size, if the value was truncated.
     #[serde(skip_serializing_if = "Option::is_none")]

@@ -57,9 +57,9 @@ pub struct ScreenshotOutput {
     /// The path of the image; absent when `--if-changed` was given and nothing changed.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<PathBuf>,
-    /// The width in pixels.
+    /// The width of the image in pixels.
     pub width: u32,
-    /// The height in pixels.
+    /// The height of the image in pixels.
     pub height: u32,
     /// Image pixels per viewport pixel.
     pub scale: f64,
@@ -78,13 +78,13 @@ pub struct ElementBox {
     pub r#ref: String,
     /// The description of the element.
     pub meaning: String,
-    /// The distance from the left edge.
+    /// The distance of the element from the left edge of the image.
     pub x: f64,
-    /// The distance from the top edge.
+    /// The distance of the element from the top edge of the image.
     pub y: f64,
-    /// The width in pixels.
+    /// The width of the element in pixels.
     pub width: f64,
-    /// The height in pixels.
+    /// The height of the element in pixels.
     pub height: f64,
 }
 

@@ -14,7 +14,7 @@ pub struct Devices {}
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct DevicesOutput {
-    /// The apps and browsers, each with the argument by which `open` opens it.
+    /// The apps and browsers, each with the argument that `open` takes for it.
     pub devices: Vec<DeviceEntry>,
 }
 

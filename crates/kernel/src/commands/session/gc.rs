@@ -26,7 +26,7 @@ pub struct LogMigrate {
     pub name: String,
 }
 
-/// Sessions that were removed, or that would be.
+/// Sessions that were removed or, with `print`, only listed.
 #[derive(Debug, Clone, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct SessionGcOutput {

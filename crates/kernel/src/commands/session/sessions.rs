@@ -77,7 +77,7 @@ pub struct SessionEntry {
     /// Seconds since the last command.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub idle: Option<u64>,
-    /// The idle timeout in seconds.
+    /// The idle timeout in seconds, if the session has one.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub closes_after_idle: Option<u64>,
     /// The resident memory of the device's main process, in bytes.
@@ -86,7 +86,7 @@ pub struct SessionEntry {
     /// The command that is running.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub running: Option<String>,
-    /// The pending dialog.
+    /// A description of the pending dialog, if any.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub dialog: Option<String>,
     /// Whether the session can be used, and how.

@@ -88,9 +88,9 @@ pub struct SessionAdoptOutput {
 pub struct LogVerifyOutput {
     /// The name of the session.
     pub session: String,
-    /// The number of segments.
+    /// The number of segments of the log.
     pub segments: u64,
-    /// The number of records.
+    /// The number of records in the log.
     pub records: u64,
     /// The number of bytes checked.
     pub bytes: u64,

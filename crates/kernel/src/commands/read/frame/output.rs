@@ -55,13 +55,13 @@ pub struct FrameBox {
     pub role: String,
     /// The accessible name, escaped and truncated.
     pub name: String,
-    /// The distance from the left edge.
+    /// The distance of the element from the left edge of the screenshot.
     pub x: f64,
-    /// The distance from the top edge.
+    /// The distance of the element from the top edge of the screenshot.
     pub y: f64,
-    /// The width in pixels.
+    /// The width of the element in pixels.
     pub width: f64,
-    /// The height in pixels.
+    /// The height of the element in pixels.
     pub height: f64,
 }
 
@@ -80,7 +80,7 @@ pub struct FrameReceipt {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct FrameReceiptLine {
-    /// The text.
+    /// The text of the line.
     pub text: String,
     /// Whether the line reports an error in the app.
     pub is_error: bool,
