@@ -17,7 +17,7 @@ use stickpin_tree::{Selector, States};
 /// recorded, also names the target for the recording. Called before anything is sent.
 ///
 /// # Errors
-/// Returns `REPLAY_DIVERGENCE` when the target has another meaning than expected. Returns
+/// Returns `REPLAY_DIVERGENCE` when the target does not have the expected meaning. Returns
 /// `AMBIGUOUS_MATCH` when the session is being recorded and no selector matches only the target.
 /// While recording, also returns errors from capturing the app and from resolving a ref in that
 /// capture.

@@ -9,7 +9,7 @@ pub use crate::api::command_definition::CommandDefinition;
 pub use crate::command::entry::Entry;
 pub use crate::command::table::CommandTable;
 
-/// All commands that help lists.
+/// The commands of the kernel that help lists.
 pub static COMMANDS: &[Entry] = &LIST;
 
 /// Commands that only stickpin's own front ends send. They can be called like any other command,

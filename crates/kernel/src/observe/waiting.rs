@@ -1,4 +1,4 @@
-//! Waits for the app. Between its checks, a wait lets other commands run.
+//! Waits for the app. Most waits let other commands run between two checks.
 
 use crate::command::context::Cx;
 #[cfg(feature = "pictures")]
@@ -43,7 +43,7 @@ impl WaitTimeout {
     ///
     /// # Errors
     /// Returns `TIMEOUT` when no time is left, with what was awaited, the actual state, and pending
-    /// activities.
+    /// activities. Also returns the errors of [`pause`] and errors from the device.
     pub(crate) async fn wait_for_next_check(
         &self,
         cx: &mut Cx,
@@ -85,7 +85,8 @@ pub(crate) enum WakeOn {
     Script,
 }
 
-/// Returns the app's pending activities in words: requests, animations, mutations.
+/// Returns the app's pending activities in words: at most three requests, and other activities such
+/// as animations. Returns an empty list while a dialog is open.
 async fn moving(cx: &mut Cx) -> Result<Vec<String>> {
     let cancel = cx.cancel.clone();
     let device = cx.device()?;
@@ -184,8 +185,8 @@ pub(crate) async fn until_wanted<T>(
 /// Other commands may run immediately; other waits check only after this wait has checked.
 ///
 /// # Errors
-/// Returns errors from the device, `TIMEOUT` when the command was cancelled, and the errors of
-/// waiting for the session again.
+/// Returns errors from the device, `SESSION_NOT_FOUND` without a checkout, `TIMEOUT` when the
+/// command was cancelled, and the errors of waiting for the session again.
 pub(crate) async fn pause(cx: &mut Cx, at_most: Duration, listen: WakeOn) -> Result<PauseEnd> {
     cx.check()?;
     let Some(checkout) = &cx.checkout else {

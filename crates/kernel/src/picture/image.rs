@@ -54,8 +54,8 @@ fn bad(e: &dyn std::fmt::Display) -> Error {
     Error::internal(format!("the device's screenshot cannot be decoded: {e}"))
 }
 
-/// Returns the size of an image after shrinking, and the factor (1 or less). No side is longer than
-/// `longest`; 0 means no limit.
+/// Returns the size of an image after shrinking, and the scale factor, which is at most 1. No side
+/// is longer than `longest`; 0 means no limit.
 pub(crate) fn fit_size((width, height): (u32, u32), longest: u32) -> ((u32, u32), f64) {
     let side = width.max(height);
     if side <= longest || longest == 0 {
@@ -66,7 +66,8 @@ pub(crate) fn fit_size((width, height): (u32, u32), longest: u32) -> ((u32, u32)
     ((scaled(width), scaled(height)), factor)
 }
 
-/// Allocates a buffer of `bytes` bytes for an image of at most `most` pixels.
+/// Allocates a buffer of `bytes` bytes for an image. Fails if the image has more than `most`
+/// pixels, or if `bytes` is `None`.
 fn buffer((width, height): (u32, u32), bytes: Option<usize>, most: u64) -> Result<Vec<u8>, &'static str> {
     let size = bytes.filter(|_| u64::from(width) * u64::from(height) <= most);
     Ok(vec![0; size.ok_or("it is too large")?])
@@ -194,7 +195,8 @@ impl Image {
     /// Encodes the image.
     ///
     /// # Errors
-    /// Returns `INTERNAL`, or `INVALID_ARGS` for an image that is too large for the format.
+    /// Returns `INTERNAL` if the PNG encoder fails, and `INVALID_ARGS` if the image cannot be
+    /// written as WebP or JPEG, for example because it is too large.
     pub(crate) fn encode(&self, format: Format) -> Result<Vec<u8>> {
         let mut out = Vec::new();
         match format {

@@ -35,9 +35,9 @@ pub(super) fn new_command(
     }
 }
 
-/// Returns the arguments with absolute paths, and with selectors in place of refs: what each ref
-/// means, without the tree that proves it. An argument that cannot be resolved stays unchanged; the
-/// command reports why. Also returns the refs with their pins.
+/// Returns the arguments with absolute paths, and with a selector for the meaning of each ref in
+/// place of the ref. An argument that cannot be resolved stays unchanged; the command reports why.
+/// Also returns the refs with their pins.
 fn resolve_arguments(
     cx: &mut Cx,
     definition: &CommandDefinition,
@@ -98,8 +98,9 @@ pub(super) fn redactor(
     CommandRedactor { secrets, typed }
 }
 
-/// Returns whether a command's text may be typed into a field that hides its content: the target is
-/// such a field, or is not known yet while the app shows, or may show, such a field.
+/// Returns whether a command's text may be typed into a field that hides its content. Returns
+/// `false` only if the tree has no such field, or if the command has targets and all of them are
+/// refs to other elements.
 fn may_type_secret(cx: &mut Cx, definition: &CommandDefinition, input: &Map<String, Value>) -> bool {
     // Before the first snapshot, the content of the app is unknown.
     let Ok(tree) = cx.tree() else { return true };

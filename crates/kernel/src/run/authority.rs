@@ -42,7 +42,7 @@ pub(crate) fn participant(cx: &Cx) -> Option<Participant> {
 }
 
 /// Returns the authority of a command's session; `None` on a host without a coordinator, or for a
-/// caller that the coordinator does not know.
+/// caller whose agent is unknown.
 pub(crate) fn authority(cx: &Cx) -> Result<Option<(Arc<SessionAuthority>, Participant)>> {
     let Some(coordinator) = &cx.host.config.coordinator else { return Ok(None) };
     let Some(who) = participant(cx) else { return Ok(None) };

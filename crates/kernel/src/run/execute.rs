@@ -71,7 +71,7 @@ pub(crate) async fn execute_nested(cx: &mut Cx, entry: &'static Entry, prepared:
     response
 }
 
-/// Runs a command whose session, if it needs one, has been checked out.
+/// Runs a logged command after the checkout of its session, if the command needs a checkout.
 async fn run(
     entry: &'static Entry,
     mut prepared: Prepared,

@@ -100,8 +100,7 @@ fn add_what_was_seen(response: &mut Response, entry: &Entry) {
 }
 
 impl Response {
-    /// Builds the response of a command that ran outside any host: a [`CommandDefinition`] without
-    /// a handler in the kernel.
+    /// Builds the response of a command that ran outside any host and has no handler in the kernel.
     pub fn outside_host<T: Serialize + Show + Send + 'static>(
         definition: &CommandDefinition,
         render: &Render,
