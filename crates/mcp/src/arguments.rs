@@ -49,11 +49,16 @@ fn is_common(name: &str) -> bool {
     matches!(name, "session" | "stateDir")
 }
 
-/// Returns the selected command of a group: the command that the key of the group or the name of an
-/// argument selects, otherwise the default command if it accepts these arguments, otherwise the
-/// only other command that does. If this selects no command, returns the default command if the
-/// group has no default word, or if no command of the group has one of the arguments: the input
-/// check then reports the fault.
+/// Returns the selected command of a group. The first of these rules that selects a command
+/// applies:
+/// - The key of the group names it.
+/// - The name of an argument names it.
+/// - The default command accepts the arguments.
+/// - Only one other command accepts them.
+///
+/// If no rule applies, may return the default command, so that the input check reports the fault.
+/// That is the case if the group has no default word, or if there is no key and an argument belongs
+/// to no command.
 ///
 /// # Errors
 /// In any other case, returns `INVALID_ARGS`: the key selects no command, or the arguments fit
@@ -117,8 +122,8 @@ fn group_words(entry: &'static Entry, key: GroupKey) -> String {
     format!("choose with `{}`: {}", key.name, words.join(", "))
 }
 
-/// Accepts `{"url": "/orders"}` and `{"stable": true}`: the word for a command, with the command's
-/// first argument or with `true`.
+/// Accepts `{"url": "/orders"}` and `{"stable": true}`: the word for a command as an argument name,
+/// and the command's first argument or `true` as the value.
 fn accept_word_as_name(entry: &Entry, word: &str, args: &mut Map<String, Value>) {
     if has_field(entry, word) {
         return;
@@ -185,7 +190,8 @@ fn rename(definition: &CommandDefinition, args: &mut Map<String, Value>) {
     }
 }
 
-/// Converts a value of another type if it has only one possible meaning.
+/// Converts a value and the items of a list to the given kind, if they have only one possible
+/// meaning.
 fn convert(kind: &Kind, value: &mut Value) {
     let new = match (kind, &*value) {
         (Kind::Bool, Value::String(s)) => s.parse::<bool>().ok().map(Value::from),
@@ -205,7 +211,7 @@ fn convert(kind: &Kind, value: &mut Value) {
     }
 }
 
-/// Parses a list that was written as text.
+/// Parses a JSON array that was written as text; `None` for any other text.
 fn parse_list(text: &str) -> Option<Value> {
     serde_json::from_str(text).ok().filter(Value::is_array)
 }
@@ -242,7 +248,7 @@ fn assignment(item: &Value) -> Option<String> {
     Some(format!("{target}={}", typed_text(first_of(&["value", "text"])?)?))
 }
 
-/// Returns the text to type into a field.
+/// Returns the text to type for a string, a boolean or an integer; `None` for any other value.
 fn typed_text(value: &Value) -> Option<String> {
     match value {
         Value::String(text) => Some(text.clone()),

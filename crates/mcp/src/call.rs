@@ -80,7 +80,8 @@ impl Incoming {
     }
 }
 
-/// Runs a tool. Returns a result even for a failed command or invalid arguments, and the error.
+/// Runs a tool. Returns a result even for a failed command or invalid arguments, together with the
+/// error.
 pub(crate) async fn call(
     shared: &Shared,
     connection: Option<Arc<Connection>>,
@@ -248,7 +249,8 @@ fn parse_line(args: &mut Map<String, Value>, client_commands: ClientCommands) ->
     Ok(ToolCall::Run(Box::new(Invocation { command, input, options })))
 }
 
-/// Returns the text of a help topic, or the help for a command; without a topic, the lists of both.
+/// Returns the text of a help topic, or the help for a command; without a topic, the names of all
+/// topics and commands.
 fn help_text(topic: &str, client_commands: ClientCommands) -> Result<String> {
     if let Some(text) = help::topic(topic) {
         return Ok(text.to_owned());
@@ -284,7 +286,7 @@ fn unknown_tool(name: &str, client_commands: ClientCommands) -> Error {
     Error::invalid_args(format!("there is no tool {}", quote(name))).hint(hint)
 }
 
-/// Runs a command on the daemon or in this process. Returns the response with the state directory.
+/// Runs a command on the daemon or in this process. Returns the response and the state directory.
 ///
 /// # Errors
 /// Returns the error of a command that was not run.

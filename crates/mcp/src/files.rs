@@ -1,6 +1,6 @@
-//! The files that a client may name: those below its roots (or, if it has none, below the server's
-//! working directory or project folder), and those below the `--allow-path` folders. All links are
-//! resolved first, so that neither `..` nor a link leads outside.
+//! The files that a client may name: those below its roots and those below the `--allow-path`
+//! folders. If the client has no roots, the server's working directory or project folder takes
+//! their place. All links are resolved first, so that neither `..` nor a link leads outside.
 
 use std::path::{Path, PathBuf};
 use stickpin_kernel::registry::CommandDefinition;
@@ -10,14 +10,14 @@ use url::Url;
 /// The folders of one client.
 #[derive(Debug, Clone)]
 pub(crate) struct Folders {
-    /// The base of relative paths, if there is one: the client's first root, otherwise the working
-    /// directory, otherwise the project folder that the server's environment names. A directory
-    /// that is or contains the home folder does not count as either of the last two. If no base is
-    /// left, such a working directory, other than `/`, counts if it is within the folders that the
-    /// server was started with.
+    /// The base of relative paths, if there is one: the client's first root. For a client without
+    /// roots, the server's working directory, otherwise the project folder that the server's
+    /// environment names. The last two do not count if they are or contain the home folder. If
+    /// neither counts, a working directory other than `/` is still used if it is within the folders
+    /// that the server was started with.
     pub(crate) start: Option<PathBuf>,
-    /// The folders that may contain files: the client's roots, otherwise the base of relative
-    /// paths, and the folders that the server was started with.
+    /// The folders whose files the client may name: its roots, otherwise the base of relative
+    /// paths, and also the folders that the server was started with.
     pub(crate) roots: Vec<PathBuf>,
 }
 
@@ -61,8 +61,8 @@ impl Folders {
     /// Checks every path in an input, including nested ones.
     ///
     /// # Errors
-    /// Returns the errors of [`Caller::resolve_path`] for the first path that cannot be used:
-    /// `POLICY_DENIED` for a path outside the folders.
+    /// Returns the errors of [`Caller::resolve_path`] and [`Caller::resolve_opened`] for the first
+    /// path that cannot be used, such as `POLICY_DENIED` for a path outside the folders.
     pub(crate) fn check(
         &self,
         entry: &CommandDefinition,
@@ -113,8 +113,9 @@ pub(crate) fn names_files(
     any
 }
 
-/// Returns the path in a `file:` address. Surrounding white space, backslashes and `%` escapes are
-/// treated as in browsers. The host is ignored, because the file is always local.
+/// Returns the path in a `file:` address; `None` for any other text. Surrounding white space,
+/// backslashes and `%` escapes are treated as in browsers. The host is ignored, because the file is
+/// always local.
 pub(crate) fn file_of_url(text: &str) -> Option<PathBuf> {
     let url = Url::parse(text).ok().filter(|url| url.scheme() == "file")?;
     let mut local_url = url.clone();

@@ -1,7 +1,7 @@
 //! Hints for MCP clients: commands and options become tool calls and arguments.
 //!
-//! Hints of the kernel and of the devices are written for the command line. An MCP client gets
-//! "run `stickpin press @e3 --settle`" as "run `press {"target":"@e3","settle":true}`".
+//! Hints of the kernel and of the devices are written for the command line. An MCP client gets "run
+//! `stickpin press @e3 --settle`" as "run `press {"target":"@e3","settle":true}`".
 
 use crate::profile::{CORE, Profile};
 use crate::tools::{members, tool_name};
@@ -54,7 +54,8 @@ fn replace_commands(hint: &str, profile: Profile, client_commands: ClientCommand
     })
 }
 
-/// Returns the tool call that does what a command line does.
+/// Returns the tool call that does what a command line does; `None` if the line is not a valid
+/// command.
 fn tool_call(line: &str, profile: Profile, client_commands: ClientCommands) -> Option<String> {
     let definitions: Vec<&'static CommandDefinition> =
         client_commands.iter().map(|command| command.definition()).collect();

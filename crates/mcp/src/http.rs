@@ -40,7 +40,7 @@ pub const CLIENT_TIMEOUT: Duration = Duration::from_secs(600);
 /// The path of the endpoint.
 const PATH: &str = "/mcp";
 
-/// Where and for whom to listen.
+/// The options of the HTTP server.
 #[derive(Debug, Clone)]
 pub struct HttpOptions {
     /// Address and port; port 0 selects a free port.
@@ -78,7 +78,7 @@ type Body = BoxBody<Bytes, Infallible>;
 ///
 /// # Errors
 /// Returns `INVALID_ARGS` for an invalid address, or for an address outside loopback if no host
-/// name is given. Returns `IO` when listening fails.
+/// name is given. Returns `IO` when the runtime, listening or waiting for signals fails.
 pub fn serve_http(setup: Setup, http: &HttpOptions, ready: impl FnOnce(&str, &str)) -> Result<()> {
     let address = address(http)?;
     stickpin_client::runtime()?.block_on(async {
@@ -255,13 +255,13 @@ impl RequestGate {
 /// The content type of messages.
 const JSON: &[u8] = b"application/json";
 
-/// Returns the name of the client session.
+/// Returns the name of the client session that a request belongs to, if it names one.
 fn session(headers: &HeaderMap) -> Option<String> {
     headers.get("mcp-session-id")?.to_str().ok().map(str::to_owned)
 }
 
-/// Reads the whole body of a request. Rejects a message whose content type is JSON but whose body
-/// is not.
+/// Reads the whole body of a request. Rejects a body that is too large, incomplete or late, and a
+/// `POST` message whose content type is JSON but whose body is not.
 async fn read_body(
     request: Request<Incoming>,
     bodies: &Semaphore,

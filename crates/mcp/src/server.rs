@@ -49,7 +49,7 @@ pub(crate) struct Shared {
     pub(crate) scopes: Mutex<Scopes>,
     /// The connected clients.
     connections: Mutex<Vec<Weak<Connection>>>,
-    /// Clients of daemons, by the state directory that was named.
+    /// Clients of daemons, by the state directory that was named; `None` for the server's own.
     clients: Mutex<HashMap<Option<String>, Arc<SocketClient>>>,
 }
 
@@ -101,11 +101,11 @@ impl Shared {
         connection
     }
 
-    /// Returns the client of the daemon for a state directory that a call named, which must be the
-    /// server's own or one that the server was started with. Without a name, uses the server's own.
+    /// Returns the client of the daemon for a state directory that a call named; `None` means the
+    /// server's own. Other directories must be among those that the server was started with.
     ///
     /// # Errors
-    /// Returns `POLICY_DENIED` for any other folder.
+    /// Returns `POLICY_DENIED` for any other folder, and the errors of [`Shared::client`].
     pub(crate) fn named_client(&self, state_dir: Option<&str>) -> Result<Arc<SocketClient>> {
         let Some(named) = state_dir else { return self.client(None) };
         let canonical = |dir: &Path| dir.canonicalize().unwrap_or_else(|_| dir.to_owned());
@@ -141,7 +141,7 @@ impl Shared {
 pub(crate) struct Server {
     shared: Arc<Shared>,
     connection: Arc<Connection>,
-    /// Whether this is a dedicated connection, even if the protocol has no sessions.
+    /// Whether this server has only one client, as over standard input and output.
     connected: bool,
     /// Cleans up when the last clone is dropped.
     _presence: Arc<Presence>,
@@ -173,13 +173,13 @@ impl Server {
         Self { shared: Arc::clone(shared), connection, connected, _presence: Arc::new(presence) }
     }
 
-    /// Returns whether each request must name its scope.
+    /// Returns whether only the `scope` argument of a call can identify the client.
     fn requires_scope(&self, version: Option<&ProtocolVersion>) -> bool {
         !self.connected && version.is_some_and(|v| v.as_str() >= ProtocolVersion::V_2026_07_28.as_str())
     }
 
-    /// Returns the folders that this client may use. The roots are requested once, and again after
-    /// the client reports a change.
+    /// Returns the folders that this client may use. If `request_roots` is set, the roots are
+    /// requested once, and again after the client reports a change.
     async fn client_folders(&self, peer: &Peer<RoleServer>, request_roots: bool) -> Folders {
         let setup = &self.shared.setup;
         let known = lock(&self.connection.roots).clone();
@@ -361,8 +361,8 @@ impl ServerHandler for Server {
     }
 }
 
-/// Returns the entries of a request's metadata that are short texts, as ids of harness sessions
-/// are.
+/// Returns the entries of a request's metadata that are short texts, such as the id of a harness
+/// session; at most [`MAX_TEXTS`].
 fn texts(meta: &RequestMetaObject) -> BTreeMap<String, String> {
     let bounded_text = |(name, value): (&String, &Value)| {
         let text = value.as_str().filter(|text| text.len() <= MAX_ID)?;

@@ -11,10 +11,10 @@ use stickpin_kernel::{Caller, Result};
 /// truncating the answer.
 pub const MAX_CHARS: usize = 25_000;
 
-/// Returns the caller for the name of a client connection.
+/// A function that returns the caller for the name of a client connection.
 pub type MakeCaller = dyn Fn(&str) -> Caller + Send + Sync;
 
-/// Returns the state directory for a name, or the default one.
+/// A function that returns the state directory for a name, or the default one for `None`.
 pub type FindStateDir = dyn Fn(Option<&str>) -> Result<PathBuf> + Send + Sync;
 
 /// The server's configuration.
@@ -24,7 +24,7 @@ pub struct Setup {
     pub profile: Profile,
     /// Whether to serve only commands that read.
     pub read_only: bool,
-    /// Folders that may contain files, besides the client's roots or the working directory.
+    /// Folders whose files a client may name, besides its roots or the working directory.
     pub allow: Vec<PathBuf>,
     /// The project folder that the server's environment names, for a client without roots if the
     /// server's working directory is `/`, the home directory or a directory that contains it.
@@ -39,16 +39,16 @@ pub struct Setup {
     pub structured: bool,
     /// The maximum length of an answer's text in characters.
     pub max_chars: usize,
-    /// The session of calls that name none; `None` gives each client its own.
+    /// The session of calls that do not name a session; `None` gives each client its own session.
     pub session: Option<String>,
     /// The default of `staleRefs` for commands that have it.
     pub stale_refs: Option<String>,
-    /// Returns the caller for the name of a client connection. Its own session is named after the
-    /// project and the connection.
+    /// Returns the caller for the name of a client connection. The caller's own session is named
+    /// after the project and the connection.
     pub caller: Arc<MakeCaller>,
     /// Returns the given state directory, or the default one.
     pub state_dir: Arc<FindStateDir>,
-    /// Commands that run in this process through a client.
+    /// The client commands, which run in this process.
     pub client_commands: ClientCommands,
     /// Script variables from the environment.
     pub variables: BTreeMap<String, String>,

@@ -9,8 +9,9 @@ use stickpin_kernel::{Error, Result};
 /// Serves until the client disconnects or a signal arrives, then closes the client's own sessions.
 ///
 /// # Errors
-/// Returns `IO`, `INTERNAL`, or `PROTOCOL_MISMATCH` when the client does not start with the
-/// handshake of the protocol.
+/// Returns `IO` when the runtime or waiting for signals fails, and `INTERNAL` when the server
+/// fails. Returns `PROTOCOL_MISMATCH` when the client does not start with the handshake of the
+/// protocol.
 pub fn serve_stdio(setup: Setup) -> Result<()> {
     let runtime = stickpin_client::runtime()?;
     let ended = runtime.block_on(async {

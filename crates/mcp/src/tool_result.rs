@@ -1,4 +1,4 @@
-//! A response as a tool result: the text of the command line (limited in length), images and
+//! A response as a tool result: the text of the command line, truncated if necessary, images and
 //! errors.
 
 use crate::pins::{Shown, refs_in};
@@ -26,7 +26,7 @@ pub(crate) struct ToolResult {
 }
 
 impl ToolResult {
-    /// Converts a response into the text for a client.
+    /// Converts a response into an answer. Text beyond `max_chars` characters is cut.
     pub(crate) fn new(response: &Response, max_chars: usize) -> Self {
         let mut text = response.text.clone().unwrap_or_default();
         let mut add = |line: &str| {
