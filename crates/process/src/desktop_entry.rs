@@ -1,4 +1,4 @@
-//! Installed apps: desktop files (Desktop Entry Specification 1.5).
+//! Installed apps: desktop files, which the Desktop Entry Specification 1.5 defines.
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
@@ -17,8 +17,8 @@ pub struct DesktopEntry {
 }
 
 impl DesktopEntry {
-    /// Finds `ID.desktop` in data folders (`XDG_DATA_DIRS`). Only full ids count: `Calculator` does
-    /// not find `org.gnome.Calculator`.
+    /// Finds `ID.desktop` in data folders such as those in `XDG_DATA_DIRS`. Only full ids count:
+    /// `Calculator` does not find `org.gnome.Calculator`.
     #[must_use]
     pub fn find(id: &str, data: &[PathBuf]) -> Option<Self> {
         if id.contains('/') {
@@ -68,8 +68,8 @@ impl DesktopEntry {
     }
 }
 
-/// Adds the ids of the desktop files in a folder. The name of a subfolder becomes part of the id,
-/// followed by a dash.
+/// Adds the ids that [`DesktopEntry::ids`] returns for a folder and its subfolders. The name of a
+/// subfolder becomes part of the id, followed by a dash.
 fn list(folder: &Path, prefix: &str, ids: &mut BTreeSet<String>) {
     // A folder that is missing or unreadable holds no apps for this user.
     let Ok(entries) = std::fs::read_dir(folder) else { return };

@@ -3,8 +3,8 @@
 use std::ffi::OsStr;
 use std::path::{Path, PathBuf};
 
-/// Returns the path of the first of these names that is a program in a folder listed in `path` (the
-/// value of `PATH`). An earlier name wins over an earlier folder. Relative folders are ignored.
+/// Returns the path of the first of these names that is a program in a folder listed in `path`, the
+/// value of `PATH`. An earlier name wins over an earlier folder. Relative folders are ignored.
 #[must_use]
 pub fn find_on_path(names: &[&str], path: Option<&OsStr>) -> Option<PathBuf> {
     let folders: Vec<PathBuf> = path

@@ -27,8 +27,8 @@ impl Process {
         start_time(self.pid).is_some_and(|now| now == self.started)
     }
 
-    /// Returns all processes that have this entry (`NAME=value`) in their environment. A process
-    /// whose environment is unreadable is not found.
+    /// Returns all processes that have this entry, of the form `NAME=value`, in their environment.
+    /// A process whose environment is unreadable is not found.
     #[must_use]
     pub fn find_marked(entry: &str) -> Vec<Self> {
         // Without `/proc`, no environment is readable.

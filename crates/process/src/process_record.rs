@@ -16,7 +16,7 @@ const RECORD_FILE: &str = "processes.json";
 /// The maximum depth below the state directory at which a sweep looks for records.
 const MAX_DEPTH: usize = 4;
 
-/// The processes to end if their owner is killed.
+/// A record of the processes to end after their owner was killed, and of the links to remove.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct ProcessRecord {
@@ -28,15 +28,15 @@ pub struct ProcessRecord {
     /// Symbolic links to the record's folder, which provide the short paths that sockets need.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub links: Vec<PathBuf>,
-    /// An entry (`NAME=value`) that only these processes and their children have in their
+    /// An entry of the form `NAME=value` that only these processes and their children have in their
     /// environment.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mark: Option<String>,
 }
 
 impl ProcessRecord {
-    /// Creates a record of this process's children. A child that has already ended is listed
-    /// too, but a sweep has no process to end for it.
+    /// Creates a record of this process's children. A child that has already ended is listed too,
+    /// but a sweep has no process to end for it.
     #[must_use]
     pub fn of_children(children: &[u32]) -> Self {
         let find_or_dead =
@@ -72,8 +72,9 @@ impl ProcessRecord {
 }
 
 /// Ends the processes recorded below `state_dir` whose owner has ended, and removes the links to
-/// the folders of their records. Returns one line per action. An unreadable folder or a link that
-/// cannot be removed is logged and does not stop the sweep.
+/// the folders of their records. Returns one line for each process ended and each link removed. A
+/// folder or record that cannot be read, or a link that cannot be removed, is logged and does not
+/// stop the sweep.
 ///
 /// # Errors
 /// Returns an error when `state_dir` itself cannot be read.

@@ -1,5 +1,5 @@
-//! The running processes: their parents, states and CPU time. On platforms without `/proc`,
-//! none are reported.
+//! The running processes: their parents, states and CPU time. On platforms without `/proc`, none
+//! are reported.
 
 use rustix::process::{Pid, getpgid};
 use std::collections::HashMap;
@@ -7,10 +7,10 @@ use std::fs::File;
 use std::io::Read;
 use std::time::{Duration, Instant};
 
-/// The unit of processes' CPU time (`USER_HZ`).
+/// The unit of processes' CPU time. `USER_HZ`, the number of these units per second, is 100.
 const TICK: Duration = Duration::from_millis(10);
 
-/// The denominator of the fraction of a period that a process must work to count as busy.
+/// A process counts as busy if it worked for at least 1/`BUSY_PART` of a period.
 const BUSY_PART: u32 = 3;
 
 /// The maximum number of bytes that are read from a file about a process. The kernel limits
@@ -25,7 +25,7 @@ const MAX_GENERATIONS: usize = 64;
 pub struct ProcessStat {
     /// `R` if runnable, `D` if waiting for a disk, `Z` if ended but not reaped.
     pub state: char,
-    /// The parent process.
+    /// The id of the parent process.
     pub parent: u32,
     /// The CPU time in clock ticks, without that of child processes.
     pub ticks: u64,
@@ -34,7 +34,8 @@ pub struct ProcessStat {
 }
 
 impl ProcessStat {
-    /// Reads the facts about a process. Returns `None` if there is no such process.
+    /// Reads the stat file of a process. Returns `None` if there is no such process or the file is
+    /// unreadable.
     #[must_use]
     pub fn of(pid: u32) -> Option<Self> {
         Self::parse(&String::from_utf8_lossy(&read(pid, "stat").ok()?))
@@ -163,7 +164,7 @@ mod tests {
         assert!(all.0.contains_key(&own) && all.ticks(parent) >= all.ticks(own));
     }
 
-    /// A shell that starts a program and ends leaves an orphan process.
+    /// A shell starts a program and then ends; the program stays as an orphan process.
     #[test]
     fn what_a_process_left_behind_is_of_it() {
         use std::os::unix::process::CommandExt;
