@@ -86,8 +86,8 @@ impl fmt::Display for Generation {
 
 /// A ref as a client sends it, with or without a pin.
 ///
-/// Only the session that issued the ref can determine the token's standing and the element that
-/// it stands for.
+/// Only the session that issued the ref can determine the token's standing and the element that it
+/// stands for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Serialize, Deserialize)]
 #[serde(try_from = "String", into = "String")]
 pub struct RefToken {
