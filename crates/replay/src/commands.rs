@@ -24,8 +24,9 @@ pub const COMMANDS: &[&dyn ClientCommand] = &[
 /// Reads a script with the caller's variables and permissions.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` for an invalid variable or, with the position, an invalid script;
-/// `POLICY_DENIED`; or `IO`.
+/// Returns `INVALID_ARGS` for an invalid variable or, with the position, an invalid script. Returns
+/// `POLICY_DENIED` for a file or command that the caller may not use, and `IO` for a file that
+/// cannot be read.
 fn read_plan(call: &Call, file: &Path, given: &[String], built_in: BTreeMap<String, String>) -> Result<Plan> {
     let mut vars = Vars { environment: call.variables.clone(), built_in, ..Vars::default() };
     for pair in given {
@@ -63,7 +64,7 @@ pub(crate) fn built_in_variables(file: &Path, session: &str) -> BTreeMap<String,
         .into()
 }
 
-/// Formats a duration for people.
+/// Formats a duration in milliseconds for people: `80 ms`, `1.5 s`.
 pub(crate) fn format_seconds(millis: f64) -> String {
     if millis < 100.0 { format!("{millis:.0} ms") } else { format!("{:.1} s", millis / 1000.0) }
 }

@@ -17,17 +17,18 @@ const MAX_STEPS: usize = 100_000;
 /// The maximum depth of includes; the outermost script counts.
 pub(crate) const MAX_INCLUDES: usize = 16;
 
-/// Reads a file.
+/// A function that reads a file.
 pub type ReadFile<'r> = dyn Fn(&Path) -> Result<String> + 'r;
 
-/// Visits the input of a command, and may change it.
+/// A function that is called with the input of a command, and may change it.
 pub type Visit<'v> =
     dyn FnMut(&CommandDefinition, &mut serde_json::Map<String, serde_json::Value>) -> Result<()> + 'v;
 
 /// Reads a script's file. Reads no more than is needed to detect that a file is too long.
 ///
 /// # Errors
-/// Returns `IO`, or `INVALID_ARGS` for a file that is not text or is too long.
+/// Returns `IO` for a file that cannot be read, and `INVALID_ARGS` for one that is not text or is
+/// too long.
 pub fn read_script(path: &Path) -> Result<String> {
     read_script_or(path, &|e| stickpin_kernel::io_error("read", path, e))
 }
@@ -54,8 +55,8 @@ pub(crate) fn read_script_or(path: &Path, failed: &dyn Fn(&std::io::Error) -> Er
     String::from_utf8(text).map_err(|_| invalid_script(format!("`{}` is not UTF-8 text", path.display())))
 }
 
-/// Returns the path of a file that a script includes: relative to the script's folder or, after
-/// `~`, to the home directory.
+/// Returns the path of a file that a script includes: `file` itself if it begins with `~`,
+/// otherwise `file` in the script's folder.
 pub(crate) fn included_file(script: &Path, file: &str) -> PathBuf {
     match file.starts_with('~') {
         true => PathBuf::from(file),
@@ -63,7 +64,7 @@ pub(crate) fn included_file(script: &Path, file: &str) -> PathBuf {
     }
 }
 
-/// The steps to run.
+/// A script that is ready to run.
 #[derive(Debug)]
 pub struct Plan {
     /// The script's file, as it was named.
@@ -123,12 +124,12 @@ impl std::fmt::Display for SourceLocation {
 }
 
 impl Plan {
-    /// Reads a script and everything that it includes, each in the format that its file's
-    /// extension indicates ([`formats::parse`](crate::formats::parse)).
+    /// Reads a script and everything that it includes, each in the format that its file's extension
+    /// indicates, as in [`formats::parse`](crate::formats::parse).
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` with the file and, if the error has one, the line; and the errors of
-    /// `read`, such as `IO` for an unreadable file.
+    /// Returns `INVALID_ARGS` with the file, and with the line if the error is in a line. Also
+    /// returns the errors of `read`, such as `IO` for an unreadable file.
     pub fn read(file: &Path, vars: &Vars, read: &ReadFile<'_>) -> Result<Self> {
         let mut reader = PlanReader { read, open: Vec::new(), steps: 0 };
         let (script, items) = reader.file(file, None, ScriptVariables::new(vars))?;
@@ -143,7 +144,7 @@ impl Plan {
         })
     }
 
-    /// Returns a digest of the steps. Comments that describe no target do not change it.
+    /// Returns a digest of the steps. Comments that describe no target do not change the digest.
     #[must_use]
     pub fn digest(&self) -> String {
         let mut hash = Sha256::new();

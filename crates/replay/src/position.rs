@@ -66,7 +66,8 @@ impl Item {
 }
 
 impl Plan {
-    /// Returns the step at a position; `None` if the step or round does not exist.
+    /// Returns the step at a position; `None` if the step does not exist, or if the rounds do not
+    /// fit the blocks around the step.
     #[must_use]
     pub fn step_at(&self, position: &Position) -> Option<&Step> {
         let (step, max_rounds) = find_step(&self.items, position.step)?;

@@ -37,8 +37,8 @@ pub struct RunOptions {
     pub caller: Caller,
     /// The session; `None` for the caller's own.
     pub session: Option<String>,
-    /// Whether the sessions that the script names belong to this run. If so, their names get this
-    /// run's session name as a prefix.
+    /// Whether the sessions that the script names belong to this run. The names of such sessions
+    /// get this run's session name as a prefix.
     pub isolate_sessions: bool,
     /// The position at which the run begins.
     pub from: Position,
@@ -86,8 +86,8 @@ pub enum RunEnd {
     Passed,
     /// A step found something other than what was recorded, or nothing.
     Diverged(Box<Divergence>),
-    /// The script is for another platform, or the device, daemon or disk failed ([`is_broken`]).
-    /// Neither case says anything about the app.
+    /// The script is for another platform, or the device, daemon or disk failed, as [`is_broken`]
+    /// decides. Neither case says anything about the app.
     Broken {
         /// The number of the step.
         step: usize,
@@ -189,7 +189,8 @@ impl Runner<'_> {
         self.run_items(&plan.items, true).await
     }
 
-    /// Fails if the host lists its platforms and this one is not among them.
+    /// Fails if the host lists its platforms and this one is not among them, or if the list cannot
+    /// be read because the host is broken.
     async fn check_platform(&mut self, platform: &str, first: &Step) -> Result<(), StopReason> {
         let capabilities = self.query(first, "capabilities", json!({}), None).await;
         if let Some(error) = capabilities.error.filter(|e| is_broken(e.code)) {

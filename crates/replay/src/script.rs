@@ -1,7 +1,7 @@
 //! Scripts as values: the `.ad` text format, read and written.
 //!
-//! A script has one command per line, `#` comments, `${KEY}` variables, a header (`context`,
-//! `env`), and the few blocks that flows need. This module does not interpret commands: the
+//! A script has one command per line, `#` comments, `${KEY}` variables, a header of `context` and
+//! `env` lines, and the few blocks that flows need. This module does not interpret commands: the
 //! registry reads their words.
 
 mod error;

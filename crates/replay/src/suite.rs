@@ -37,7 +37,7 @@ struct SuiteState {
 }
 
 impl Suite {
-    /// Runs all scripts and reports on each, even after an interruption.
+    /// Runs the scripts. The report lists all of them, even after an interruption.
     pub(crate) async fn run(mut self) -> Report {
         let cancel = self.attempts.call.cancel.clone();
         self.attempts.call.cancel = cancel.child_token();
@@ -91,9 +91,10 @@ impl SuiteState {
     }
 }
 
-/// Returns the runtime for a worker's own thread; `None` if there is only one worker. The worker
-/// and the daemon's thread for its connection wake each other in turn and stay on one core. A
-/// thread that serves several workers would pull all of their counterparts to its core.
+/// Returns the runtime for a worker's own thread; `None` if there is only one worker, or if the
+/// runtime cannot be created. The worker and the daemon's thread for its connection wake each other
+/// in turn and stay on one core. A thread that serves several workers would pull all of their
+/// counterparts to its core.
 fn dedicated_runtime(workers: usize) -> Option<Runtime> {
     if workers == 1 {
         return None;

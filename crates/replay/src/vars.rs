@@ -57,7 +57,7 @@ pub(crate) struct ScriptVariables<'v> {
 }
 
 impl<'v> ScriptVariables<'v> {
-    /// Creates the variables of a script that sets none yet.
+    /// Creates the variables of the outermost script, before its `env` lines are added.
     pub(crate) fn new(vars: &'v Vars) -> Self {
         Self { vars, arguments: BTreeMap::new(), script_values: BTreeMap::new(), outer: None }
     }

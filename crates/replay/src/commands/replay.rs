@@ -208,7 +208,7 @@ async fn replay(input: Map<String, Value>, call: &Call) -> Result<(Replayed, Run
     }
 }
 
-/// Returns the start position, if the run may begin there.
+/// Returns the start position, or an error if the run may not begin there.
 fn start_position(plan: &Plan, args: &Arguments) -> Result<Position> {
     let digest = plan.digest();
     if let Some(given) = args.plan_digest.as_ref().filter(|given| **given != digest) {

@@ -138,7 +138,7 @@ async fn test(input: Map<String, Value>, call: Call) -> Result<Report> {
     Ok(report)
 }
 
-/// Parses `I/N`.
+/// Parses `I/N`, part I of N.
 fn shard(text: &str) -> Result<Shard> {
     let parts = text.split_once('/').and_then(|(i, n)| Some((i.parse().ok()?, n.parse().ok()?)));
     match parts {

@@ -1,9 +1,9 @@
-//! Reads lines in agent-device's spelling, where it differs from ours (its documentation: "Replay &
-//! E2E Testing", `agent-device help COMMAND`).
+//! Reads lines in agent-device's spelling, which "Replay & E2E Testing" in its documentation and
+//! `agent-device help COMMAND` describe.
 //!
-//! Our own grammar comes first. This module sees only lines that our grammar refuses. If it cannot
-//! read a line either, the error from our grammar stands. Comments (`# agent-device:target-v1 ...`)
-//! are kept like all comments.
+//! Our own grammar comes first. This module sees only lines that our grammar refuses. If this
+//! module cannot read a line either, the error is that of our grammar, unless only agent-device has
+//! the command. Comments such as `# agent-device:target-v1 ...` are kept like all comments.
 
 use super::unsupported::unsupported;
 use stickpin_cmdline::CommandLine;
@@ -200,8 +200,8 @@ fn translate_swipe(words: &[String]) -> Option<Vec<String>> {
     Some(vec![direction.to_owned(), distance.to_string()])
 }
 
-/// Returns how a page scrolls when a finger moves by (x, y): the opposite direction, in pixels.
-/// `None` for a diagonal movement or no movement.
+/// Returns how a page scrolls when a finger moves by (x, y): in the opposite direction, by as many
+/// pixels. `None` for a diagonal movement or no movement.
 pub(super) fn scroll_of_swipe(x: f64, y: f64) -> Option<(&'static str, u32)> {
     let (distance, direction) = match (x, y) {
         (x, y) if x.abs() < 1.0 && y < 0.0 => (-y, "down"),
@@ -308,7 +308,8 @@ fn normalize_target(target: &str) -> Option<String> {
     (Selector::is_selector(&out) && out.parse::<Selector>().is_ok()).then_some(out)
 }
 
-/// Returns the end of the first term: a space outside quotes.
+/// Returns the end of the first term: the position of a space outside quotes, or of the end of the
+/// text.
 fn end_of_term(text: &str) -> usize {
     let (mut quoted, mut escaped) = (false, false);
     for (i, c) in text.char_indices() {

@@ -1,5 +1,5 @@
-//! Reads the common subset of Maestro flows (docs.maestro.dev) as scripts. Everything else is
-//! refused with its position.
+//! Reads the common subset of Maestro flows, which docs.maestro.dev describes, as scripts.
+//! Everything else is refused with its position.
 //!
 //! Two rules are stricter than in Maestro, so that a script never acts on an element other than the
 //! intended one. Text must match completely and case-sensitively; `.*text.*` matches a part
@@ -21,7 +21,7 @@ use super::yaml::{self, Yaml, YamlPosition, YamlValue};
 use crate::script::{NAME_HINT, Node, RESERVED_HINT, Script, ScriptError, Template, is_name};
 use fields::Fields;
 
-/// Parses a flow: its header, `---`, its commands.
+/// Parses a flow: a header and `---`, which may both be absent, and the commands.
 pub(super) fn parse(text: &str) -> Result<Script, ScriptError> {
     let documents = yaml::read(text)?;
     let (header, body) = match &documents[..] {

@@ -112,8 +112,8 @@ impl VariableMarks {
     }
 }
 
-/// The arguments of a step. An argument that a format does not read has no counterpart
-/// in that format.
+/// The arguments of a step. An argument that a format does not read has no counterpart in that
+/// format.
 pub(super) struct Args<'s> {
     step: &'s ExportStep,
     read_names: Vec<&'static str>,
@@ -149,7 +149,8 @@ impl<'s> Args<'s> {
         selector(self.text(name).unwrap_or_default())
     }
 
-    /// Refuses arguments that were not read.
+    /// Refuses arguments that were not read, except those with their default value and the
+    /// [`IGNORED_ARGUMENTS`].
     pub(super) fn refuse_unread(self) -> Result<(), String> {
         let default = |name: &str| {
             let field = self.step.entry.fields().iter().find(|f| f.name == name);
@@ -330,7 +331,7 @@ fn with_scope_defaults(template: &Template, scope: &IncludeScope) -> Template {
     })
 }
 
-/// A format: how it writes a step and a block.
+/// Writes the steps and blocks of a script in one format.
 pub(super) trait FormatWriter {
     /// The start of a comment.
     const COMMENT: &'static str;

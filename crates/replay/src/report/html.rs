@@ -24,7 +24,7 @@ use text::{millis, text, utc};
 const CSS: &str = include_str!("html/report.css");
 const JS: &str = include_str!("html/report.js");
 
-/// Reads a picture; `None` if it cannot be read.
+/// A function that returns the content of a picture; `None` if the picture cannot be read.
 pub type ReadPicture<'r> = dyn Fn(&Path) -> Option<Vec<u8>> + 'r;
 
 /// Renders the report as an HTML page.

@@ -2,8 +2,7 @@
 //! `--json` prints this report, and all other reports are made from it.
 //!
 //! Text from an app is not escaped here: code that prints it must escape it. Times are in
-//! milliseconds.
-//! Paths are absolute, except the names of scripts, which stay as given.
+//! milliseconds. Paths are absolute, except the names of scripts, which stay as given.
 
 use crate::divergence::Divergence;
 use crate::plan::SourceLocation;
@@ -56,7 +55,7 @@ pub struct Shard {
 pub enum EndedEarly {
     /// The run was interrupted.
     Interrupted,
-    /// A script failed or was broken (`--fail-fast`).
+    /// With `--fail-fast`, a script failed or was broken.
     FailFast,
 }
 
@@ -71,7 +70,7 @@ pub enum Outcome {
     /// A step failed for a reason other than [`Self::Broken`], the time ran out, or the script
     /// cannot be read or is for another platform.
     Failed,
-    /// The machinery failed (browser, device, disk), which says nothing about the app.
+    /// The browser, device, daemon or disk failed, which says nothing about the app.
     Broken,
     /// The script was not run, or not to its end.
     NotRun,
@@ -116,7 +115,7 @@ pub struct Attempt {
     /// Any other error that ended the attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<Error>,
-    /// The folder for the attempt's files (`--artifacts`).
+    /// The folder for the attempt's files; only with `--artifacts`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub artifacts: Option<PathBuf>,
 }

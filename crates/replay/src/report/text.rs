@@ -22,8 +22,8 @@ pub fn file_line(file: &FileReport) -> String {
     format!("{word:7} {} · {}{attempts}", file.file, format_seconds(file.millis))
 }
 
-/// Returns the error of a script, or of its latest attempt that did not pass; `None` if there is
-/// none.
+/// Returns the error of a script, or of its latest attempt that did not pass; `None` if there is no
+/// error.
 #[must_use]
 pub fn failure_of(file: &FileReport) -> Option<Error> {
     let mut latest_first = file.attempts.iter().rev();

@@ -17,10 +17,11 @@ pub struct RepairedScript {
     pub patch: String,
 }
 
-/// The state of one run, collected only from responses.
+/// The state of one run, collected from the responses to its requests.
 #[derive(Default)]
 pub(super) struct RunState {
-    /// The ranges of ref numbers that steps of this run were given.
+    /// The ranges of ref numbers that steps may use: those that the caller had, and those that this
+    /// run was given.
     issued: Vec<(u32, u32)>,
     /// The sessions that the run opened and that are still open.
     pub(super) open: BTreeSet<String>,

@@ -235,7 +235,7 @@ fn variable(key: &str, at: usize) -> Result<(), LineError> {
     LineError::unless(!key.starts_with("AD_"), at, reserved, word::RESERVED_HINT)
 }
 
-/// Parses `KEY=VALUE`, in which the value is a word.
+/// Parses `KEY=VALUE`, in which the value is a word. Also returns the end of the value.
 fn parse_pair(line: &str, at: usize, form: &'static str) -> Result<(String, Template, usize), LineError> {
     let rest = &line[at..];
     let equals = rest.find('=').filter(|&i| i > 0 && !rest[..i].contains(is_space));

@@ -6,7 +6,7 @@ use std::fmt;
 /// more than one word.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Hash)]
 pub struct Template {
-    /// Adjacent pieces of text are joined; none is empty.
+    /// Adjacent pieces of text are joined, and no piece of text is empty.
     parts: Vec<TemplatePart>,
 }
 

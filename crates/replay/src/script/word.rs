@@ -1,4 +1,5 @@
-//! One word of a line: bare, in double quotes (a JSON string), or in single quotes (as in a shell).
+//! One word of a line: bare, in double quotes like a JSON string, or in single quotes like a word
+//! in a shell.
 
 use super::error::LineError;
 use super::template::{Template, TemplatePart};
@@ -14,7 +15,7 @@ pub(super) fn is_space(c: char) -> bool {
     c == ' ' || c == '\t'
 }
 
-/// Reads the word at a position that is not a space; also returns its end.
+/// Reads the word at a position that is not a space; also returns the end of the word.
 pub(super) fn read(line: &str, at: usize) -> Result<(Template, usize), LineError> {
     let (chars, length) = match line[at..].chars().next() {
         Some(quote @ ('"' | '\'')) => in_quotes(line, at, quote)?,
@@ -94,7 +95,8 @@ fn read_escape(chars: &mut Peekable<CharIndices<'_>>, at: usize) -> Result<char,
     })
 }
 
-/// Reads four hexadecimal digits, or two groups of them for a surrogate pair (RFC 8259, section 7).
+/// Reads four hexadecimal digits, or two groups of them for a surrogate pair, as in section 7 of
+/// RFC 8259.
 fn unicode_escape(chars: &mut Peekable<CharIndices<'_>>) -> Option<char> {
     fn hex(chars: &mut Peekable<CharIndices<'_>>) -> Option<u16> {
         let digits = (0..4).map(|_| chars.next_if(|(_, c)| c.is_ascii_hexdigit()).map(|(_, c)| c));

@@ -13,7 +13,7 @@ use std::time::{Duration, Instant};
 use stickpin_client::{Call, ProgressPart};
 use stickpin_kernel::{Error, Result, files};
 
-/// Reads a script, given the built-in variables.
+/// A function that reads a script, given the built-in variables.
 pub(crate) type MakePlan = dyn Fn(&Path, BTreeMap<String, String>) -> Result<Plan> + Send + Sync;
 
 /// What all attempts have in common.
@@ -33,7 +33,8 @@ pub(crate) struct Attempts {
     pub(crate) pictures: Option<PathBuf>,
 }
 
-/// Reports an event of a script: a line, whether the line stays on screen, and the steps so far.
+/// A function that reports an event of a script: a line, whether the line stays on screen, and the
+/// steps so far.
 type ReportEvent<'a> = dyn FnMut(String, bool, Option<ProgressPart>) + Send + 'a;
 
 /// A worker, which runs its scripts one by one.
@@ -202,7 +203,7 @@ impl Attempts {
     }
 }
 
-/// Writes the report of a failed attempt.
+/// Writes the report of a failed attempt, and the screen of its divergence.
 fn keep_artifacts(roots: Option<&[PathBuf]>, folder: &Path, attempt: &Attempt) -> Result<()> {
     let json = serde_json::to_vec_pretty(attempt)
         .map_err(|e| Error::internal(format!("cannot write the attempt as JSON: {e}")))?;

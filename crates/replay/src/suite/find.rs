@@ -17,12 +17,13 @@ const MAX_HEADER_BYTES: usize = 4096;
 /// working directory.
 ///
 /// In a folder and its subfolders, every `.ad` file is a script, except repaired scripts and files
-/// whose names begin with `_` (for includes) or `.`. Subfolders with such names are skipped. A
-/// Maestro flow is a script only directly in the folder: as in Maestro, flows in subfolders are run
-/// by other flows, but a pattern can name them.
+/// whose names begin with `_`, which are for includes, or with `.`. Subfolders with such names are
+/// skipped. A Maestro flow is a script only directly in the folder: as in Maestro, flows in
+/// subfolders are run by other flows, but a pattern can name them.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` for a path that names no script, and the errors of resolving a path.
+/// Returns `INVALID_ARGS` for a path that names no script, the errors of resolving a path, and `IO`
+/// for a folder that cannot be read.
 pub(crate) fn find(paths: &[PathArg], caller: &Caller) -> Result<Vec<PathBuf>> {
     let mut found = BTreeSet::new();
     for path in paths {

@@ -140,7 +140,7 @@ impl Command<'_> {
         Ok(vec![self.line(words.iter().map(|word| Template::text(*word)).collect())])
     }
 
-    /// Creates a `wait` or `wait absent` line. A hidden element counts as not visible.
+    /// Creates a `wait` or `wait absent` line. A hidden element counts as absent.
     pub(super) fn wait_line(
         &self,
         target: &Template,
@@ -317,7 +317,8 @@ fn extended_wait_until(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> N
 pub(super) const CONDITIONS: [(&str, Visibility); 2] =
     [("visible", Visibility::Visible), ("notVisible", Visibility::Hidden)];
 
-/// Waits until nothing is moving, and fails if something is still moving at the timeout.
+/// Creates the line that waits until nothing is moving, and fails if something is still moving at
+/// the timeout.
 fn wait_for_animation_to_end(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     let timeout =
         command.fields.text("timeout")?.unwrap_or_else(|| Template::text(ANIMATION_TIMEOUT_MS.to_string()));
@@ -330,7 +331,7 @@ fn hide_keyboard(_: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     Ok(vec![command.node(NodeKind::Comment("hideKeyboard: there is no on-screen keyboard".to_owned()))])
 }
 
-/// Ends the session, which closes the app; `launchApp` opens another session.
+/// Creates the line that ends the session, which closes the app; `launchApp` opens another session.
 fn close(flow: &FlowHeader, command: &mut Command<'_>, _: usize) -> Nodes {
     let named = command.text("appId")?;
     if named.is_some() && named != flow.app {

@@ -136,7 +136,7 @@ fn normalize_selector(parts: Vec<TemplatePart>) -> Template {
     parsed.map_or(template, |selector| Template::text(selector.to_string()))
 }
 
-/// Returns the term `key="value"`.
+/// Returns a term such as `key="value"`.
 fn term(key: &str, operator: &str, value: &Template) -> Vec<TemplatePart> {
     let mut parts = vec![TemplatePart::Text(format!("{key}{operator}\""))];
     parts.extend(value.parts().iter().map(|part| match part {
@@ -150,7 +150,7 @@ fn term(key: &str, operator: &str, value: &Template) -> Vec<TemplatePart> {
     parts
 }
 
-/// Converts a supported pattern (`text`, `text.*`, `.*text` or `.*text.*`) into a comparison.
+/// Converts a supported pattern into a comparison: `text`, `text.*`, `.*text` or `.*text.*`.
 fn comparison(key: &str, value: &Template, at: YamlPosition) -> Result<Vec<TemplatePart>, ScriptError> {
     let mut parts = value.parts().to_vec();
     let open_start = strip(parts.first_mut(), |text| text.strip_prefix(".*"));
@@ -190,8 +190,9 @@ fn unsupported_pattern(value: &Template, at: YamlPosition) -> ScriptError {
     )
 }
 
-/// Returns the text that a pattern matches literally, or `None` if it is a real pattern. Characters
-/// that are left unchanged match more strictly than in a pattern.
+/// Returns the text that a pattern matches literally, or `None` if it is a real pattern. A
+/// character such as `.` is left unchanged: it matches only itself, which is stricter than in a
+/// pattern.
 fn literal(text: &str) -> Option<String> {
     let mut out = String::new();
     let mut chars = text.chars().peekable();

@@ -169,8 +169,8 @@ impl PlaywrightWriter<'_> {
     }
 }
 
-/// Returns whether the selector finds a frame. Elements inside a frame are located from its
-/// document.
+/// Returns whether every alternative of the selector finds a frame. Elements inside a frame are
+/// located from its document.
 fn is_frame(selector: &Selector) -> bool {
     selector.alternatives().all(|(conditions, _)| conditions.contains(&Condition::Role(Role::Iframe)))
 }

@@ -13,7 +13,7 @@ const SCREEN: &str = "The screen at that moment";
 /// The steps of a successful attempt are collapsed if there are more than this many.
 const COLLAPSE_FROM: usize = 40;
 
-/// Renders an attempt, the `number`-th of `all`. The last of several attempts is expanded.
+/// Renders an attempt, the `number`-th of `all`. Of several attempts, only the last is expanded.
 pub(super) fn attempt(
     id: &str,
     file: &str,

@@ -57,7 +57,7 @@ impl<'r> Pictures<'r> {
     }
 }
 
-/// Returns a box and its ref.
+/// Returns a box and its ref; empty if the box is not inside the picture.
 fn ref_box(r: &RefBox, width: u32, height: u32, size: f64) -> String {
     let inside =
         r.x < f64::from(width) && r.y < f64::from(height) && r.x + r.width > 0.0 && r.y + r.height > 0.0;
