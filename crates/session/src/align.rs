@@ -1,9 +1,9 @@
 //! Finds the elements of the ref table in a new tree.
 //!
-//! The new tree is compared with the table (handle, meaning, last seen), not with the previous
-//! tree. An element that was absent for a while is therefore found again like any other. Elements
-//! are matched by handle if the device's identity grade allows it, otherwise by content, and only
-//! if the meaning is the same.
+//! The new tree is compared with the handles, meanings and last positions in the table, not with
+//! the previous tree. An element that was absent for a while is therefore found again like any
+//! other. Elements are matched by handle if the device's identity grade allows it, otherwise by
+//! content, and only if the meaning is the same.
 
 use crate::retained::Retained;
 use crate::table::{Element, ElementKey, Presence, Table};

@@ -1,10 +1,9 @@
-//! Records what each client was shown, to find what has changed around an element since then
-//! (`CONTEXT_CHANGED`).
+//! Records what each client was shown, to find what has changed around an element since then.
 //!
-//! When the context of a target changed without the client's knowledge, the client is notified
-//! before anything is sent. Per client and surface, the session keeps the tree of the last full
-//! read. It also keeps the segments that the client has since been shown, been informed of, or
-//! changed itself.
+//! When the context of a target changed without the client's knowledge, the client gets
+//! `CONTEXT_CHANGED` before anything is sent. Per client and surface, the session keeps the tree of
+//! the last full read. It also keeps the segments that the client has since been shown, been
+//! informed of, or changed itself.
 
 use crate::client::ClientId;
 use crate::session::Session;
@@ -33,7 +32,8 @@ const MAX_SURFACES: usize = 16;
 #[derive(Debug)]
 pub(crate) struct ClientView {
     base: FullReading,
-    /// The segments that the client has been shown or informed of since the last full read.
+    /// The segments that the client has been shown, been informed of, or changed itself since the
+    /// last full read.
     later_segments: ContextMap,
     /// When this knowledge was last used; larger is later.
     used: u64,
@@ -229,8 +229,9 @@ impl ClientViews {
 
 impl Session {
     /// Returns the changes around an element since this client was last shown its context, nearest
-    /// first. `node` belongs to `tree`, which may be newer than the stored tree. Returns no changes
-    /// if the client was never shown any part of the surface.
+    /// first. Omits what is known to change by itself. `node` belongs to `tree`, which may be newer
+    /// than the stored tree. Returns no changes if the client was never shown any part of the
+    /// surface.
     #[must_use]
     pub fn unseen_changes(&self, client: &ClientId, tree: &Tree, node: NodeId) -> Vec<ContextChange> {
         let Some(shown) = self.views.all.get(&(client.clone(), tree.surface())) else { return Vec::new() };

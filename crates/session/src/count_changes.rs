@@ -15,9 +15,9 @@ const MAX_KEPT_REFS: usize = 64;
 
 impl Session {
     /// Keeps refs of this client whose record changed because an action changed a number, turning
-    /// `before` into `after`. Covers refs that ended and refs that would end with the next
-    /// tree, because `after` may be newer than the stored tree. Returns the refs that had ended.
-    /// The caller must inform the client of what the action replaced.
+    /// `before` into `after`. Covers refs that ended and refs that would end with the next tree,
+    /// because `after` may be newer than the stored tree. Returns the refs that had ended. The
+    /// caller must inform the client of what the action replaced.
     pub(crate) fn keep_refs_with_changed_counts(
         &mut self,
         client: &ClientId,

@@ -41,8 +41,8 @@
 //! ```
 //!
 //! Invariants: no other module can build or change this state. A ref never denotes two elements or
-//! two meanings, except that its client's own action may change numbers, which the receipt
-//! reports. This crate uses no device, clock, file or source of randomness.
+//! two meanings, except that its client's own action may change numbers, which the receipt reports.
+//! This crate uses no device, clock, file or source of randomness.
 
 pub mod agent;
 mod align;

@@ -19,7 +19,8 @@ struct Binding {
 }
 
 impl Bindings {
-    /// Records a session. Returns the session that was the newest until now, unless it is the same.
+    /// Records a session. Returns the session that was the newest until now, unless that is the
+    /// recorded session.
     pub(super) fn see(&mut self, component: &str, now: Timestamp) -> Option<String> {
         let older = self.0.last().map(|b| b.component.clone()).filter(|older| older != component);
         self.0.retain(|binding| binding.component != component);

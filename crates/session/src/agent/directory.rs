@@ -22,7 +22,7 @@ pub struct Directory {
     pub(super) agents: Vec<AgentRecord>,
     pub(super) bindings: BTreeMap<Anchor, Bindings>,
     revision: u64,
-    /// When the revision last grew.
+    /// When a request last increased the revision.
     revised_at: Timestamp,
 }
 
@@ -76,7 +76,8 @@ impl Directory {
         }
     }
 
-    /// Removes agents without a request since `before` whose processes have all ended.
+    /// Removes agents without a request since `before` whose processes have all ended, and the
+    /// session bindings of ended processes.
     pub fn drop_unused(&mut self, before: Timestamp, is_alive: impl Fn(&Anchor) -> bool) {
         self.agents.retain(|agent| agent.last_seen_at >= before || agent.anchors.iter().any(&is_alive));
         self.bindings.retain(|anchor, _| is_alive(anchor));
@@ -153,7 +154,8 @@ impl Directory {
     }
 
     /// Returns the harness session that a request names, or that its process is known to serve. If
-    /// the request names none and the process serves several, returns their agents instead.
+    /// the request names no session and the process serves several sessions, returns the agents of
+    /// these sessions instead.
     fn named_session(
         &self,
         harness: &'static Harness,
@@ -318,8 +320,8 @@ fn seen_session(harness: &Harness, component: String, anchor: Option<Anchor>, pr
     Seen { family: harness.name.to_owned(), kind: AgentKind::Harness, component, anchor, provisional }
 }
 
-/// Identifies a caller without a harness session: by the harness process, the console, the terminal
-/// or the user.
+/// Identifies a caller without a harness session: by the harness process, a variable that names
+/// this process, the console, the terminal or the user.
 fn without_session(
     harness: Option<&'static Harness>,
     evidence: &Evidence,

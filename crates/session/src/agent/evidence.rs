@@ -151,7 +151,7 @@ pub struct Resolution {
     pub anchor: Option<Anchor>,
     /// Other agents that the caller could be. If there are any, the request may only read.
     pub ambiguous: Vec<AgentId>,
-    /// The agents that this agent replaced in the same harness. It may take their turns.
+    /// The agents that this agent replaced in the same harness. This agent may take their turns.
     pub replaces: Vec<AgentId>,
     /// The sources that were considered, in order of rank.
     pub attempts: Vec<Attempt>,

@@ -21,8 +21,8 @@ pub const CONVERTERS: &[Converter] = &[];
 /// The fields of the envelope, in order.
 const ENVELOPE: [&str; 9] = ["seq", "ts", "lifetime", "turnId", "agent", "to", "bcast", "via", "kind"];
 
-/// Converts the line of a record, without its newline. Returns the record with its earlier version,
-/// or `None` for a record of the current version.
+/// Converts the line of a record, without its newline. Returns the converted record with the
+/// version in which the line was written, or `None` for a record of the current version.
 ///
 /// # Errors
 /// Returns an error if the line is damaged or of a newer version, if no converter reads its

@@ -44,7 +44,8 @@ pub enum Group {
 impl Group {
     /// Returns whether every record of this group must be on disk before anyone learns of it. In
     /// the other groups, a power failure may lose the records of the last 200 ms, except for those
-    /// of a recording ([`Kind::is_durable_at_once`]). Nothing is lost when the daemon dies.
+    /// of a recording, as [`Kind::is_durable_at_once`] decides. Nothing is lost when the daemon
+    /// dies.
     #[must_use]
     pub const fn is_durable_at_once(self) -> bool {
         !matches!(self, Group::Run | Group::Talk)
