@@ -160,8 +160,8 @@ pub(crate) enum PauseEnd {
     Yield,
 }
 
-/// Waits for the device. Cancels `stop` when other commands want the session, so that the device
-/// ends its wait.
+/// Awaits `work`, which waits for the device. Cancels `stop` when other commands want the session,
+/// so that the device ends its wait.
 pub(crate) async fn until_wanted<T>(
     work: impl Future<Output = T> + Send,
     wanted: &CancellationToken,

@@ -30,7 +30,7 @@ pub enum Format {
 }
 
 impl Format {
-    /// Returns the format for the extension of a path.
+    /// Returns the format for the extension of a path; `None` for any other extension.
     pub(crate) fn from_extension(path: &Path) -> Option<Self> {
         match path.extension()?.to_str()?.to_ascii_lowercase().as_str() {
             "png" => Some(Self::Png),

@@ -166,7 +166,7 @@ pub(crate) fn begin(
 pub(crate) struct Lifetime {
     session: Arc<SessionAuthority>,
     who: Participant,
-    /// The metadata before the lifetime began; `None` for the first one.
+    /// The metadata before the lifetime began; `None` for the first lifetime.
     before: Option<SessionMeta>,
 }
 
@@ -255,8 +255,8 @@ pub(crate) fn give_up_lifetime(cx: &mut Cx, lifetime: Lifetime) {
     }
 }
 
-/// Notes in the response that the caller holds a turn, or that it holds none. If the request named
-/// a turn, later steps of a batch expect the new turn.
+/// Notes in the response which turn the caller holds, or that the caller holds no turn. If the
+/// request named a turn, later steps of a batch expect the new turn.
 pub(crate) fn hold_turn(cx: &mut Cx, session: &str, turn_id: Option<u64>) {
     if cx.expected_turn.is_some() && turn_id.is_some() && session == cx.session_name {
         cx.expected_turn = turn_id;
@@ -273,9 +273,10 @@ pub(crate) fn is_known(cx: &Cx) -> bool {
 /// with the session.
 ///
 /// # Errors
-/// Returns `NOT_YOUR_TURN` when another agent holds the turn or has it reserved, and for an agent
-/// that is not a driver of an idle session with drivers, unless the caller is a person or `force`
-/// is set. Also returns `IDENTITY_AMBIGUOUS`, `SCOPE_DENIED` and errors from the log.
+/// Returns `NOT_YOUR_TURN` if another agent holds the turn or has it reserved. Also returns this
+/// error if the turn is idle, the session has drivers and the agent is not one of them. A person
+/// may always close a session, and so may an agent with `force`. Also returns `IDENTITY_AMBIGUOUS`,
+/// `SCOPE_DENIED` and errors from the log.
 pub(crate) async fn close(cx: &mut Cx, name: &str, force: bool) -> Result<Vec<LoanId>> {
     let Some(coordinator) = &cx.host.config.coordinator else { return Ok(Vec::new()) };
     match coordinator.session(name) {
