@@ -12,8 +12,8 @@ use stickpin_kernel::{Error, Result};
 use stickpin_tree::quote;
 
 /// Alternative argument names from other tools. In each pair, the first name is replaced by the
-/// second if the command has an argument with the second name but none with the first, and the
-/// second was not given.
+/// second. This requires that the command has an argument with the second name, which was not
+/// given, and no argument with the first name.
 const ARGUMENT_ALIASES: &[(&str, &str)] = &[
     ("ref", "target"),
     ("selector", "target"),

@@ -51,7 +51,7 @@ impl CommandRef {
     }
 }
 
-/// What a call asks for: a command to run, or a text.
+/// The content of a tool call: a command to run, or a request for a text.
 enum ToolCall {
     Run(Box<Invocation>),
     /// Text from the server itself.

@@ -94,7 +94,7 @@ impl Folders {
     /// Checks that a file is in one of the folders.
     ///
     /// # Errors
-    /// Returns `POLICY_DENIED` if it is in none.
+    /// Returns `POLICY_DENIED` for a file outside the folders.
     fn allow(&self, path: &Path) -> Result<()> {
         match stickpin_device::paths::is_within(path, &self.roots) {
             true => Ok(()),

@@ -1,4 +1,5 @@
-//! Clients over streamable HTTP: on loopback, with a token, and not from a browser page.
+//! Clients over streamable HTTP: with a token, not from a browser page, and only on loopback unless
+//! host names are allowed.
 
 use crate::active_sessions::ActiveSessions;
 use crate::server::{Server, Shared};

@@ -45,7 +45,7 @@ struct Pin {
 pub enum Shown {
     /// The whole response.
     Whole,
-    /// Truncated text. Only the refs in it count as issued, and the base of a diff renews none.
+    /// Truncated text. Only the refs in it count as issued, and the base of a diff renews no refs.
     Cut(HashSet<u32>),
 }
 
@@ -62,7 +62,7 @@ impl Pins {
         Some(RefToken { pin: Some(Generation::new(pin.generation)), ..token }.to_string())
     }
 
-    /// Returns the generation to send as `since`.
+    /// Returns the generation to send as `since`; `None` before the client has read a tree in full.
     #[must_use]
     pub fn since(&self, state_dir: &Path, session: &str) -> Option<u64> {
         self.scope(state_dir, session)?.since

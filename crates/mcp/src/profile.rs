@@ -18,7 +18,7 @@ pub enum Profile {
     /// The tools that nearly every task needs.
     #[default]
     Core,
-    /// Every command.
+    /// A tool for every command.
     Full,
 }
 

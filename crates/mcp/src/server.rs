@@ -141,7 +141,7 @@ impl Shared {
 pub(crate) struct Server {
     shared: Arc<Shared>,
     connection: Arc<Connection>,
-    /// Whether this server has only one client, as over standard input and output.
+    /// Whether the process serves only this client, as over standard input and output.
     connected: bool,
     /// Cleans up when the last clone is dropped.
     _presence: Arc<Presence>,
@@ -226,7 +226,7 @@ fn summarize(name: &str, args: &Map<String, Value>, client_commands: ClientComma
 }
 
 /// Sends a progress notification once a second while a call is running, with the call's own
-/// progress if the call reports any. Sends none if the client did not request progress.
+/// progress if the call reports any. Sends nothing if the client did not request progress.
 pub(crate) async fn progress(
     peer: &Peer<RoleServer>,
     token: Option<ProgressToken>,

@@ -83,8 +83,8 @@ fn media_type(path: &Path) -> &'static str {
     }
 }
 
-/// Truncates to `max_chars` characters, at a line end if the second half has one, and appends a
-/// line that states how much was cut.
+/// Truncates a text to `max_chars` characters, at a line end if the second half has one, and
+/// appends a line that states how much was cut.
 fn truncate(text: String, max_chars: usize) -> (String, Shown) {
     let total = text.chars().count();
     if total <= max_chars {

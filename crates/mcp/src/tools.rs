@@ -17,7 +17,7 @@ use stickpin_kernel::{Effect, Scope};
 pub(crate) enum Tool {
     /// A command line.
     Slim,
-    /// A command, or a member of its group that the argument `key` selects.
+    /// A command, or a member of its group that the argument of the `key` selects.
     Command { entry: &'static Entry, key: Option<GroupKey> },
     /// A command that runs in this process.
     ClientCommand(&'static dyn ClientCommand),
@@ -250,7 +250,8 @@ pub(crate) fn members(entry: &Entry) -> impl Iterator<Item = (&'static str, &'st
     })
 }
 
-/// Returns the commands that `core` does not list, with their main arguments.
+/// Returns the names of the commands that `core` does not list, with the main arguments of those
+/// that use a session.
 fn unlisted_commands() -> String {
     let is_listed = |entry: &Entry| {
         CORE.iter().any(|core| {
@@ -312,7 +313,7 @@ fn property_type(field: &Field, kind: &Kind) -> Value {
     }
 }
 
-/// Joins lines into one.
+/// Joins the words of all lines with single spaces.
 fn join_lines(text: &str) -> String {
     text.split_whitespace().collect::<Vec<_>>().join(" ")
 }
