@@ -50,7 +50,7 @@ fn mount_table() -> io::Result<Vec<u8>> {
 }
 
 /// Returns the mounts in and on a folder, the last one first because it may be inside another. The
-/// fifth field of a line is the mount point (`proc_pid_mountinfo(5)`).
+/// fifth field of a line is the mount point, according to `proc_pid_mountinfo(5)`.
 fn mounts_below(table: &[u8], folder: &Path) -> Vec<PathBuf> {
     let places = table.split(|&b| b == b'\n').filter_map(|line| line.split(|&b| b == b' ').nth(4));
     let paths = places.map(|place| PathBuf::from(OsString::from_vec(unescape(place))));

@@ -23,7 +23,8 @@ pub struct ProcessRecord {
     /// The processes that were started, each the leader of its own group. A sweep ends them in this
     /// order.
     pub processes: Vec<Process>,
-    /// The process that started them. While it lives, a sweep leaves the record alone.
+    /// The process that started these processes. While the owner lives, a sweep leaves the record
+    /// alone.
     pub owner: Process,
     /// Symbolic links to the record's folder, which provide the short paths that sockets need.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]

@@ -1,5 +1,5 @@
-//! The running processes: their parents, states and CPU time. On platforms without `/proc`, none
-//! are reported.
+//! The running processes: their parents, states and CPU time. On platforms without `/proc`, no
+//! processes are reported.
 
 use rustix::process::{Pid, getpgid};
 use std::collections::HashMap;
