@@ -128,7 +128,8 @@ impl Show for Divergence {
     }
 }
 
-/// Returns selectors that may find a step's targets under other names, the best first.
+/// Returns selectors with fewer conditions than a step's targets, to find similar elements; the
+/// best first.
 pub(crate) fn relaxed_selectors(step: &Step) -> Vec<(SuggestionReason, Selector)> {
     let mut found = Vec::new();
     step.line.entry.rewrite_targets(&mut step.line.input.clone(), &mut |target| {

@@ -20,7 +20,7 @@ pub(crate) const MAX_INCLUDES: usize = 16;
 /// A function that reads a file.
 pub type ReadFile<'r> = dyn Fn(&Path) -> Result<String> + 'r;
 
-/// A function that is called with the input of a command, and may change it.
+/// A function that is called with each command and its input, and may change the input.
 pub type Visit<'v> =
     dyn FnMut(&CommandDefinition, &mut serde_json::Map<String, serde_json::Value>) -> Result<()> + 'v;
 

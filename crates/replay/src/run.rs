@@ -1,6 +1,6 @@
 //! Runs a plan. Each step waits for an actionable target, checks it against the recording, and acts
-//! on it. A step waits for the app to settle afterwards only if its line says so: otherwise, the
-//! next step's wait is enough.
+//! on it. A step waits for the app to settle afterwards only if its line requires this: otherwise,
+//! the next step's wait is enough.
 
 mod calls;
 mod run_state;
@@ -82,9 +82,10 @@ impl RunOptions {
 /// How a run ended.
 #[derive(Debug)]
 pub enum RunEnd {
-    /// Every step succeeded.
+    /// The run reached its end: no step failed, except in rounds that `retry` repeated.
     Passed,
-    /// A step found something other than what was recorded, or nothing.
+    /// A step failed for any reason other than [`Self::Broken`]: for example, it found something
+    /// other than what was recorded, or the time ran out.
     Diverged(Box<Divergence>),
     /// The script is for another platform, or the device, daemon or disk failed, as [`is_broken`]
     /// decides. Neither case says anything about the app.
@@ -114,7 +115,8 @@ impl RunEnd {
 /// The result of a run.
 #[derive(Debug)]
 pub struct RunResult {
-    /// The executed steps in order; a step in a block appears once per round.
+    /// The executed steps in order; a step in a block appears once per round. Conditions of `if`
+    /// blocks are left out.
     pub steps: Vec<model::Step>,
     /// How the run ended.
     pub end: RunEnd,
@@ -158,7 +160,7 @@ pub async fn run(
     RunResult { steps, end, refs, last_session, open, repaired }
 }
 
-/// Why the run stops.
+/// Why the run stops before its end.
 enum StopReason {
     Failed(Box<Step>, Error),
     Broken { step: usize, error: Error },
@@ -315,7 +317,8 @@ impl Runner<'_> {
     }
 
     /// Sends a step's command. An action waits for its target. A query without a timeout of its own
-    /// is repeated within the wait of a step, until it returns the answer that the script expects.
+    /// is repeated for up to [`RunOptions::wait`], until it returns the answer that the script
+    /// expects.
     async fn send_with_retries(&mut self, step: &Step) -> Response {
         let entry = step.line.entry;
         // A command that waits has its own timeout.

@@ -12,7 +12,7 @@ pub(super) struct ReportFiles {
     junit: Option<PathBuf>,
     /// The path of the HTML page, if one is written.
     pub(super) page: Option<PathBuf>,
-    /// The folders that the caller may write to.
+    /// The folders that the caller may write to; `None` allows all folders.
     roots: Option<Vec<PathBuf>>,
     /// The folder for the steps' pictures until they are embedded in the page.
     pub(super) pictures: Option<PathBuf>,
@@ -54,8 +54,8 @@ impl ReportFiles {
     }
 }
 
-/// Checks that a file can be written at this path. Creates its folder if necessary, and leaves no
-/// file behind.
+/// Checks that a file can be written at this path. Creates the folder of the file if necessary, and
+/// leaves no file behind.
 fn check_writable(path: &Path) -> Result<()> {
     let failed = |e: &std::io::Error| io_error("write", path, e);
     if path.is_dir() {

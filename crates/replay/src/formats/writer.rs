@@ -24,7 +24,7 @@ pub struct Note {
     pub line: String,
     /// What has no counterpart.
     pub reason: String,
-    /// Whether the line is omitted; if not, it is written less exactly.
+    /// Whether the line is omitted; otherwise, it is written less exactly.
     pub omitted: bool,
 }
 
@@ -41,7 +41,7 @@ pub(super) struct ExportScript<'f> {
 pub(super) enum ExportItem {
     Comment(String),
     Step(ExportStep),
-    /// A line that only a run can read, and the reason.
+    /// A line that the export cannot read, and the reason.
     Omitted(SourceLine, &'static str),
     /// A block with its first line.
     Block(SourceLine, Block<ExportStep>, Vec<ExportItem>),
@@ -103,8 +103,8 @@ impl VariableMarks {
             0 => TemplatePart::Text(piece.to_owned()),
             _ => {
                 piece.parse().ok().and_then(|index: usize| self.0.get(index)).cloned().unwrap_or_else(|| {
-                    // Two of these characters always enclose a mark, because text that contains
-                    // the character was left out.
+                    // Two of these characters always enclose a mark, because text that contains the
+                    // character was left out.
                     TemplatePart::Text(piece.to_owned())
                 })
             }
@@ -196,7 +196,7 @@ pub(super) struct ExportReader<'r> {
     pub(super) marks: VariableMarks,
 }
 
-/// A line, and why only a run can read it.
+/// A line that the export cannot read, and the reason.
 type UnreadLine = (SourceLine, &'static str);
 
 /// The variables of an included script with their values: those that `include` lines pass, and the
@@ -289,7 +289,7 @@ impl<'r> ExportReader<'r> {
         Ok(items)
     }
 
-    /// Reads a step, or returns why only a run can read the line.
+    /// Reads a step, or returns why the export cannot read the line.
     fn step(
         &mut self,
         words: &[Template],

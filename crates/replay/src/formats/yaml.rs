@@ -30,7 +30,7 @@ pub(super) enum YamlValue {
     /// Any scalar, as written. The reader of the value parses numbers and booleans.
     Text(String),
     List(Vec<Yaml>),
-    /// In the order of the file; keys are unique.
+    /// The entries in the order of the file; keys are unique.
     Map(Vec<(YamlKey, Yaml)>),
 }
 

@@ -23,11 +23,11 @@ pub struct Report {
     pub version: u32,
     /// The version of the program that ran the scripts.
     pub program: String,
-    /// The start time, in milliseconds since 1970 (UTC).
+    /// The start time, in milliseconds since the start of 1970 in UTC.
     pub started_at: u64,
     /// The duration.
     pub millis: f64,
-    /// The number of scripts that ran at the same time.
+    /// The maximum number of scripts that ran at the same time.
     pub workers: usize,
     /// Which part of the scripts was run.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -107,7 +107,8 @@ pub struct Attempt {
     pub start_offset: f64,
     /// The duration.
     pub millis: f64,
-    /// The executed steps in order; a step in a block appears once per round.
+    /// The executed steps in order; a step in a block appears once per round. Conditions of `if`
+    /// blocks are left out.
     pub steps: Vec<Step>,
     /// The divergence that ended the attempt.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -137,8 +138,8 @@ pub(crate) fn millis(time: Duration) -> f64 {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Step {
-    /// The number in the script, from 1. The steps of an included script are numbered where it is
-    /// included.
+    /// The number in the script, from 1. The steps of an included script are numbered in place of
+    /// the `include` line.
     pub number: usize,
     /// The position of the step's line in the script.
     pub at: SourceLocation,

@@ -57,7 +57,7 @@ impl Worker {
         Self { attempts, number, session: None }
     }
 
-    /// Runs a script until it passes, has no retries left, or is interrupted.
+    /// Runs a script until it passes, has no retries left, is interrupted, or cannot be read.
     pub(crate) async fn run_script(
         &mut self,
         file: &Path,

@@ -1,5 +1,5 @@
-//! The arguments of a flow's command. An argument that was not read is refused, so that none is
-//! silently ignored.
+//! The arguments of a flow's command. An argument that was not read is refused, so that no argument
+//! is silently ignored.
 
 use super::super::yaml::{Yaml, YamlKey, YamlPosition, YamlValue};
 use super::text;

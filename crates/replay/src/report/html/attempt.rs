@@ -10,7 +10,7 @@ use stickpin_tree::format_count;
 
 const SCREEN: &str = "The screen at that moment";
 
-/// The steps of a successful attempt are collapsed if there are more than this many.
+/// The number of steps above which the steps of a successful attempt are collapsed.
 const COLLAPSE_FROM: usize = 40;
 
 /// Renders an attempt, the `number`-th of `all`. Of several attempts, only the last is expanded.
