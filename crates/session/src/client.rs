@@ -11,7 +11,7 @@ use stickpin_refs::{Generation, Ref};
 /// client last received them.
 const MAX_CLIENTS: usize = 32;
 
-/// Identifies a client: a reader with its own memory.
+/// The id of a client: a reader with its own memory.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash)]
 pub struct ClientId(Arc<str>);
 

@@ -181,7 +181,8 @@ impl ClientViews {
     }
 
     /// Drops trees that are no longer current but keeps their facts. Trees whose facts were already
-    /// computed are always dropped; the others, only if they exceed the limit.
+    /// computed are always dropped. The remaining trees are dropped only if they exceed the limit
+    /// together.
     pub(crate) fn compact(&mut self, current: Option<&Arc<Tree>>, openers: &Openers) {
         let is_old = |tree: &&Arc<Tree>| !current.is_some_and(|current| Arc::ptr_eq(current, tree));
         let (mut read, mut unread) = (Vec::new(), Vec::new());

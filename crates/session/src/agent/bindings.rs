@@ -36,7 +36,7 @@ impl Bindings {
     }
 
     /// Returns the current sessions: the newest one, or all sessions of the last hour if the
-    /// process serves several.
+    /// process serves several sessions.
     pub(super) fn current(&self, many: bool, now: Timestamp) -> Vec<&str> {
         let is_recent =
             |b: &&Binding| now.millis().saturating_sub(b.last_seen_at.millis()) <= MANY_CURRENT_MS;

@@ -59,7 +59,7 @@ pub struct Parent {
 pub struct OpenNotes {
     /// The numbers of the notes.
     pub ids: BTreeSet<u64>,
-    /// The `seq` of the newest note, resolved or not; 0 if there has never been one.
+    /// The `seq` of the newest note, resolved or not; 0 if there has never been a note.
     pub max_note_seq: u64,
 }
 

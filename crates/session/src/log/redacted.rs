@@ -181,7 +181,7 @@ impl Serialize for Redacted {
     }
 }
 
-/// The keys of objects that represent a text.
+/// The keys of the objects that stand for a blob, for a secret, or for the JSON text of an object.
 #[derive(Clone, Copy, PartialEq, Deserialize)]
 #[serde(rename_all = "camelCase")]
 enum Key {

@@ -33,8 +33,8 @@ impl SessionMeta {
         self.manifest.plain().map_err(|name| NotRestorable::Secret(name.to_owned()))
     }
 
-    /// Returns the last address of the app, or the argument of `open` if the app reported none.
-    /// `None` if there is neither, or if the text is empty or contains a masked secret.
+    /// Returns the last address of the app, or the argument of `open` if the app reported no
+    /// address. `None` if the text is missing or empty, or contains a masked secret.
     #[must_use]
     pub fn address(&self) -> Option<&str> {
         let address = self.targets.first().map(|target| target.device_key.as_str());

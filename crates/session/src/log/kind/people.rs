@@ -24,7 +24,7 @@ pub struct MemberLeft {
     pub turn_after: Option<TurnState>,
 }
 
-/// An agent was removed, or lost the turn because the loan through which it had the turn ended.
+/// An agent was removed by another agent, or because the loan through which it had the turn ended.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct MemberKicked {
@@ -267,7 +267,7 @@ pub struct LoanReclaimed {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PeerAdded {
-    /// The other session.
+    /// The name of the peer.
     pub peer: String,
 }
 
@@ -275,6 +275,6 @@ pub struct PeerAdded {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct PeerRemoved {
-    /// The other session.
+    /// The name of the former peer.
     pub peer: String,
 }

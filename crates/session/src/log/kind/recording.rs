@@ -17,7 +17,7 @@ pub struct RecordingStarted {
     pub keep_reads: bool,
 }
 
-/// The following steps repair a line of a script.
+/// A repair began: the steps recorded after this record repair a line of a script.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RepairStarted {
@@ -31,7 +31,7 @@ pub struct RepairStarted {
     pub line: u32,
     /// Whether the line is kept and follows the recorded steps.
     pub keeps_line: bool,
-    /// Which execution of the line this is.
+    /// The position at which the replay executed the line, such as `7@2,1`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pass: Option<Redacted>,
 }
@@ -40,7 +40,7 @@ pub struct RepairStarted {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RecordingEnded {
-    /// Whether a script was written; if not, the steps were discarded.
+    /// Whether a script was written; otherwise, the steps were discarded.
     pub written: bool,
 }
 

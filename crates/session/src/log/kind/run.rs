@@ -97,7 +97,7 @@ impl fmt::Display for CommandId {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct RefPin {
-    /// The ref, such as `e12`.
+    /// The ref, such as `@e12`.
     pub r#ref: String,
     /// The generation to which the ref is pinned.
     #[serde(skip_serializing_if = "Option::is_none")]
