@@ -17,7 +17,7 @@ use stickpin_kernel::{Effect, Scope};
 pub(crate) enum Tool {
     /// A command line.
     Slim,
-    /// A command, or a member of its group that the argument of the `key` selects.
+    /// A command, or the member of its group that the argument named by `key` selects.
     Command { entry: &'static Entry, key: Option<GroupKey> },
     /// A command that runs in this process.
     ClientCommand(&'static dyn ClientCommand),
