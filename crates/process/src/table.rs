@@ -97,7 +97,7 @@ pub fn find_running(name: &str) -> Option<(u32, String)> {
 }
 
 /// Returns whether a process is the leader of a group, a descendant of the leader, or a member of
-/// the group. Descendants remain in the group after the leader has ended.
+/// the group. Descendants usually remain in the group after the leader has ended.
 #[must_use]
 pub fn belongs_to(pid: u32, leader: u32) -> bool {
     let group = || getpgid(Pid::from_raw(i32::try_from(pid).ok()?)).ok();
