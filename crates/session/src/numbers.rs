@@ -1,9 +1,9 @@
 //! Ref numbers, reserved in blocks before they are used.
 //!
 //! Numbers continue across the lifetimes of a session name, so a ref from before a crash counts as
-//! *never issued* and does not name another element. A block is reserved (on disk, by the daemon's
-//! source) before its first number is issued. A clean close returns the unused numbers; after a
-//! crash, they are skipped.
+//! *never issued* and does not name another element. A block is reserved before its first number is
+//! issued; the daemon records the reservation on disk. A clean close returns the unused numbers;
+//! after a crash, the rest of the block is skipped.
 
 use std::fmt;
 use std::ops::Range;
@@ -12,19 +12,21 @@ use stickpin_refs::Ref;
 /// The size of a block of numbers.
 pub const BLOCK: u32 = 256;
 
-/// Rounds a count up to whole blocks; `None` on overflow.
+/// Rounds a count of numbers up to a multiple of [`BLOCK`], and 0 up to one block. `None` on
+/// overflow.
 #[must_use]
 pub fn block(least: u32) -> Option<u32> {
     least.max(1).checked_next_multiple_of(BLOCK)
 }
 
-/// A source of numbers, none of which is issued in two lifetimes of its session name.
+/// A source of numbers for one session name. No number is issued in two lifetimes of the name,
+/// unless the source forgot the name because it was not used for a long time.
 pub trait NumberSource: fmt::Debug + Send {
-    /// Reserves at least `least` consecutive numbers: whole [blocks](block), or the rest of a block
-    /// that is already reserved. The reservation must survive a crash once this function returns.
+    /// Reserves at least `least` consecutive numbers: whole [blocks](block), or numbers that an
+    /// earlier lifetime gave back. The reservation must survive a crash once this function returns.
     ///
     /// # Errors
-    /// Returns an error when the reservation cannot be recorded or no numbers are left.
+    /// Returns an error when the reservation cannot be recorded or too few numbers are left.
     fn reserve(&mut self, least: u32) -> Result<Range<u32>, NumberError>;
 
     /// Gives back `next_unused` and all later numbers, which were never issued. Called at most
@@ -36,7 +38,7 @@ pub trait NumberSource: fmt::Debug + Send {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum NumberError {
-    /// Too few of the 4,294,967,295 numbers of this session name are left.
+    /// Too few numbers are left for this session name.
     #[error("too few ref numbers are left for this session name")]
     Exhausted,
     /// The reservation could not be recorded.
@@ -104,7 +106,7 @@ impl Numbers {
     }
 
     /// Ensures that the next `count` calls of [`Numbers::mint`] succeed, so that a response gets
-    /// all of its numbers or none.
+    /// either all of its numbers or none.
     pub(crate) fn ensure(&mut self, count: usize) -> Result<(), NumberError> {
         let count = u32::try_from(count).map_err(|_| NumberError::Exhausted)?;
         let have: u32 = self.free.iter().map(|r| r.end - r.start).sum();

@@ -18,9 +18,9 @@ pub struct BaseTree {
 }
 
 impl Session {
-    /// Returns the tree from which a diff for this client starts: generation `since` (sent by
-    /// clients that pin), otherwise the client's last full read or renewal. `None` if there is no
-    /// such tree or it is no longer kept; a diff from another tree renews nothing.
+    /// Returns the tree from which a diff for this client starts. This is the tree of generation
+    /// `since` or, without `since`, the one that the client last read in full or through a complete
+    /// diff. `None` if there is no such tree or it is no longer kept.
     #[must_use]
     pub fn base(&self, client: &ClientId, since: Option<Generation>) -> Option<BaseTree> {
         let generation = since.or_else(|| self.clients.base(client))?;
@@ -62,9 +62,10 @@ impl Session {
         if base >= Some(told) { None } else { self.base(client, Some(told)) }
     }
 
-    /// Returns every ref that ended since a base, in any view; a complete diff lists them. `None`
-    /// when the list cannot be complete: one of the two captures was truncated, or too many refs
-    /// have ended since then. In that case, a diff renews nothing.
+    /// Returns every ref that ended after `base` was stored, sorted; a complete diff lists all of
+    /// them, whatever its view. `None` when the list would be incomplete: `base` or the stored tree
+    /// was truncated, or refs that ended after `base` may have been forgotten. In that case, a diff
+    /// renews nothing.
     #[must_use]
     pub fn ended_since(&self, base: &BaseTree) -> Option<Vec<Ref>> {
         if base.tree.is_truncated() || self.tree()?.is_truncated() {
@@ -73,9 +74,9 @@ impl Session {
         self.table.ended_since(base.generation)
     }
 
-    /// Renews for this client the live refs that it received with `base` or later and that a
-    /// complete diff from `base` did not list. Returns these refs, sorted. The stored tree becomes
-    /// the client's base.
+    /// Renews for this client the live refs that it received with `base` or later, but before the
+    /// stored tree, and that a complete diff from `base` did not list. Returns these refs, sorted.
+    /// The stored tree becomes the client's base.
     pub fn renew(&mut self, client: &ClientId, base: &BaseTree, listed: &[Ref]) -> Vec<Ref> {
         let Some(now) = self.generation() else { return Vec::new() };
         let mut renewed = self.clients.received_between(client, base.generation, now);
@@ -85,7 +86,7 @@ impl Session {
         renewed
     }
 
-    /// Returns the known refs that stood for nodes of an older tree, sorted by node. Used for the
+    /// Returns the remembered refs of the elements in an older tree, sorted by node. Used for the
     /// lines of a diff about nodes that are gone or have changed their meaning.
     #[must_use]
     pub fn refs_in(&self, base: &BaseTree) -> Vec<(NodeId, Ref)> {

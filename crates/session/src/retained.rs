@@ -6,9 +6,10 @@ use std::sync::Arc;
 use stickpin_refs::Generation;
 use stickpin_tree::Tree;
 
-/// The maximum number of nodes in all kept trees together, excluding the current one: about 12 MB.
+/// The maximum total number of nodes of the kept trees, without the current tree. They take about
+/// 12 MB.
 pub(crate) const MAX_NODES: usize = 200_000;
-/// The maximum number of trees kept, so that the search for absent elements stays cheap.
+/// The maximum number of kept trees. Keeps the search for absent elements cheap.
 pub(crate) const MAX_TREES: usize = 16;
 
 #[derive(Debug, Default)]

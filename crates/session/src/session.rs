@@ -56,7 +56,7 @@ struct Current {
 
 /// The state of one session: its tree, its refs, and which client received which ref.
 ///
-/// A session uses no device, clock or file.
+/// A session uses no device and no clock. Only its [`NumberSource`] may use files.
 #[derive(Debug)]
 pub struct Session {
     lifetime: String,
@@ -100,13 +100,13 @@ impl Session {
         &self.lifetime
     }
 
-    /// Returns the generation of the stored tree; `None` before the first one.
+    /// Returns the generation of the stored tree; `None` before the first tree is stored.
     #[must_use]
     pub fn generation(&self) -> Option<Generation> {
         self.current.as_ref().map(|c| c.generation)
     }
 
-    /// Returns the stored tree; `None` before the first one.
+    /// Returns the stored tree; `None` before the first one is stored.
     #[must_use]
     pub fn tree(&self) -> Option<&Arc<Tree>> {
         self.current.as_ref().map(|c| c.cached.tree())
@@ -159,14 +159,14 @@ impl Session {
         self.context = policy;
     }
 
-    /// Records that a surface (a tab, a window) closed: its elements are gone, not elsewhere.
+    /// Records that a surface was closed: its elements then count as gone, not as elsewhere.
     pub fn end_surface(&mut self, surface: SurfaceId) {
         self.table.end_surface(surface);
         self.views.end_surface(surface);
     }
 
-    /// Stores a tree. Only here does the generation advance, and only here are elements found again
-    /// and refs ended.
+    /// Stores a tree. Only this function advances the generation, finds elements again and ends
+    /// refs.
     pub fn replace_tree(&mut self, tree: impl Into<Arc<Tree>>, origin: Origin) -> StoreOutcome {
         let tree = tree.into();
         let before = self.current.take();
@@ -210,8 +210,8 @@ impl Session {
         StoreOutcome { generation, stored, ended }
     }
 
-    /// Drops trees that neither a base nor an absent element needs, and what forgotten clients were
-    /// shown.
+    /// Drops kept trees that neither a client's base nor an absent element needs, and the views of
+    /// forgotten clients.
     fn prune(&mut self) {
         let away = self.table.elements.values().filter(|e| e.presence.node().is_none() && e.active.is_some());
         let seen: BTreeSet<Generation> = away.map(|e| e.last_seen.0).collect();

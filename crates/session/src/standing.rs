@@ -11,15 +11,14 @@ use stickpin_tree::{Handle, Meaning, NodeId};
 
 /// The strictness of a session towards refs that are alive but uncertain.
 ///
-/// `Warn` is the default. `Enforce` becomes the default in a later release, as soon as clients that
-/// pin are established: until then, a refusal would affect clients that cannot know better.
+/// `Warn` is the default. A later release makes `Enforce` the default, once clients commonly pin
+/// their refs.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum Ladder {
-    /// Acts on live and unproven refs, with a warning that the client did not receive the ref with
-    /// the current tree.
+    /// Acts on live and unproven refs, with a warning.
     #[default]
     Warn,
-    /// Refuses unproven refs and drops the warnings on proven ones.
+    /// Refuses unproven refs and omits the warnings on live ones.
     Enforce,
 }
 
@@ -57,7 +56,8 @@ pub struct UnknownLadder(pub String);
 pub enum Standing {
     /// Issued or renewed with the stored tree.
     Current,
-    /// The same element with the same meaning, but the tree has changed since.
+    /// The element and its meaning are unchanged, but the tree has changed since the client
+    /// received the ref.
     Live,
     /// Matched by content in a truncated capture: the element may be another one.
     Unproven,
@@ -81,14 +81,14 @@ impl Standing {
 pub enum EndReason {
     /// The element exists but now means something else.
     Changed,
-    /// The element is missing from the capture.
+    /// The element is missing from a complete capture, or its tab or window was closed.
     Gone,
     /// The element is in a tab or window other than the current one.
     Elsewhere,
-    /// The ref ended so long ago that its meaning was forgotten.
+    /// The meaning of the ref is no longer remembered.
     Forgotten,
-    /// The element is not proven to be the one that the ref was issued for (`enforce`), or the
-    /// capture was truncated before reaching the element.
+    /// Under `enforce`, the element is not proven to be the one that the ref was issued for.
+    /// Alternatively, a truncated capture does not contain the element, which has no handle.
     Unproven,
 }
 
@@ -131,7 +131,8 @@ pub enum RefFault {
     NotIssued {
         /// The ref without its pin.
         r#ref: Ref,
-        /// The precise warning, used as the hint.
+        /// The warning that names the pinned and the current generation, used as the hint. `None`
+        /// if the ref has no pin or the two generations are equal.
         warning: Option<String>,
     },
     /// The ref no longer stands for anything (`STALE_REF`).
@@ -142,17 +143,18 @@ pub enum RefFault {
         reason: EndReason,
         /// The meaning for which the ref stood; `None` if it was forgotten.
         was: Option<Meaning>,
-        /// The last handle of the element, if any. The device may have given it to another element
-        /// since.
+        /// The last handle of the element, if any. The device may have given the handle to another
+        /// element since.
         handle: Option<Handle>,
         /// A current node to suggest. `changed`: the element itself, to be issued under a new
         /// number. `gone`: the one node of the current tree with the same meaning, if it is unique.
         /// `unproven`: the likely node.
         now: Option<NodeId>,
-        /// `gone`: the element exists but is not shown, behind a dialog or in a collapsed part. The
-        /// ref is valid again when the element is shown.
+        /// Whether an element that counts as `gone` still exists but is not shown, for example in a
+        /// collapsed part. The ref is valid again when the element is shown.
         hidden: bool,
-        /// The precise warning, for the hint.
+        /// The warning that names the pinned and the current generation, for the hint. `None` if
+        /// the ref has no pin or the two generations are equal.
         warning: Option<String>,
     },
 }
@@ -162,8 +164,8 @@ impl Session {
     ///
     /// # Errors
     /// Returns [`RefFault::NotIssued`] for a ref that this lifetime never issued, or whose pin
-    /// names a generation that it never had. Returns [`RefFault::Ended`] for a ref that must not be
-    /// used now.
+    /// names a generation that the lifetime never had. Returns [`RefFault::Ended`] for a ref that
+    /// must not be used now.
     pub fn resolve(&self, client: &ClientId, token: RefToken) -> Result<Resolved, RefFault> {
         let RefToken { id: r#ref, pin } = token;
         let now = self.generation().unwrap_or(Generation::new(0));
@@ -276,7 +278,8 @@ fn unique_similar_node(session: &Session, meaning: &Meaning) -> Option<NodeId> {
     }
 }
 
-/// Returns the precise warning, in the documented wording.
+/// Returns the warning that the tree has changed since the ref was received, in the documented
+/// wording.
 fn precise_warning(r#ref: Ref, from: Generation, now: Generation) -> String {
     format!(
         "Ref {ref} was minted from snapshot {from} but the session tree is now {now} — re-run snapshot -i."

@@ -16,9 +16,9 @@ const MAX_NAME_CHARS: usize = 30;
 
 /// Summarizes the input of a call: `target="@e3", count=2`.
 ///
-/// Values have at most 40 characters, and the summary at most 80. A cut value ends in `…`, inside
-/// its quotes if it has any, and `… +N` counts the omitted pairs. Secrets are masked and unsafe
-/// characters escaped.
+/// Values have at most 40 characters without quotes and `…`, and the summary has at most 80 without
+/// a final `… +N`. A cut value ends in `…`, inside its quotes if it has any. `… +N` counts the
+/// omitted pairs. Secrets are masked and unsafe characters escaped.
 #[must_use]
 pub fn summarize(input: &Map<String, Value>, redactor: &dyn Redactor) -> String {
     let mut out = String::new();
@@ -39,8 +39,8 @@ pub fn summarize(input: &Map<String, Value>, redactor: &dyn Redactor) -> String 
 }
 
 /// Summarizes the input of a call that is not parsed yet. Anything but a JSON object is shown as
-/// text, truncated to 80 characters, without anything after the name of a secret and with known
-/// secrets masked.
+/// text, cut after 80 characters. Everything after the name of a secret is masked, as are known
+/// secrets.
 #[must_use]
 pub fn summarize_text(input: &str, redactor: &dyn Redactor) -> String {
     if let Ok(input) = serde_json::from_str(input) {
@@ -80,7 +80,8 @@ fn shown_value(name: &str, value: &Value, redactor: &dyn Redactor) -> String {
     }
 }
 
-/// Returns a text escaped and in quotes, with at most `most` characters and `…` within the quotes.
+/// Returns a text escaped and in quotes, with at most `most` characters. If the text was cut, `…`
+/// precedes the closing quote.
 fn quoted(text: &str, most: usize) -> String {
     let (mut out, mut length) = (String::from('"'), 0);
     for c in text.chars() {
@@ -97,8 +98,8 @@ fn quoted(text: &str, most: usize) -> String {
     out
 }
 
-/// Returns JSON, or a part of it, as one line of at most `most` characters, not counting `…`. A
-/// truncated string is closed after `…`.
+/// Returns JSON, or a part of it, as one line of at most `most` characters. If the JSON was cut,
+/// `…` follows, and then a quote if the cut is within a string.
 fn shown_json(json: &str, most: usize) -> String {
     let (mut out, mut length) = (String::new(), 0);
     let (mut in_string, mut escaped) = (false, false);

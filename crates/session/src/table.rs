@@ -32,7 +32,7 @@ pub(crate) enum Presence {
     Hidden,
     /// On a surface that the current tree does not show.
     Elsewhere,
-    /// Missing from a complete capture.
+    /// Missing from a complete capture, or on a closed surface.
     Gone,
 }
 
@@ -67,7 +67,7 @@ pub(crate) struct Element {
     pub(crate) unreliable_handle: Option<Handle>,
     pub(crate) surface: SurfaceId,
     pub(crate) presence: Presence,
-    /// The generation and node in which the element was last seen.
+    /// The generation in which the element was last seen, and its node in that tree.
     pub(crate) last_seen: (Generation, NodeId),
     /// Whether the element was matched by content in a truncated capture, in which another element
     /// may look the same.
@@ -112,7 +112,8 @@ pub(crate) struct Table {
     pub(crate) elements: BTreeMap<ElementKey, Element>,
     by_ref: HashMap<Ref, ElementKey>,
     pub(crate) by_handle: HashMap<Handle, ElementKey>,
-    /// The element at each node of the current tree, and the number that stands for it.
+    /// The elements of the table that are in the current tree, by node, each with the number that
+    /// stands for it.
     by_node: HashMap<NodeId, (ElementKey, Option<Ref>)>,
     /// Closed surfaces that contained elements.
     ended_surfaces: HashSet<SurfaceId>,
@@ -120,8 +121,8 @@ pub(crate) struct Table {
     next_key: u64,
     /// Numbers forgotten since [`Table::forget`] last reported them.
     dropped: Vec<Ref>,
-    /// The newest generation at which a forgotten number ended, or at which its element was last
-    /// seen before it was missing from truncated captures.
+    /// The newest generation at which a forgotten number ended. If its element was missing from
+    /// truncated captures, the generation in which the element was last seen counts.
     forgotten_through: Option<Generation>,
 }
 
@@ -268,8 +269,8 @@ impl Table {
         now_ended
     }
 
-    /// Returns the numbers that ended at this generation, with the elements' handles, for elements
-    /// that are in the current tree and have no other number yet.
+    /// Returns the numbers that ended at this generation, with handles, for elements that are in
+    /// the current tree and have no other number yet. Elements without a handle are omitted.
     pub(crate) fn ended_at(&self, at: Generation) -> Vec<(Ref, Handle)> {
         let here = self.elements.values().filter(|e| e.active.is_none() && e.presence.node().is_some());
         let ended = here.filter_map(|e| {
@@ -279,7 +280,8 @@ impl Table {
         ended.collect()
     }
 
-    /// Returns the numbers that stand for elements now, with the elements' handles.
+    /// Returns the numbers that stand for elements now, with the elements' handles. Elements
+    /// without a handle are omitted.
     pub(crate) fn live(&self) -> Vec<(Ref, Handle)> {
         self.elements.values().filter_map(|e| e.live().zip(e.handle)).collect()
     }

@@ -1,5 +1,5 @@
-//! Positions whose numbers change by themselves, learned from observation: clocks, prices, counters
-//! of other people's work.
+//! Positions whose numbers or states change by themselves, learned from captures: clocks, prices,
+//! counters of other people's work.
 //!
 //! Every capture of the app is compared with the previous one, including captures that a command
 //! takes for itself. A difference between two captures without an action in between counts as a
@@ -9,17 +9,17 @@
 //! - Numbers of one [pattern](ContextChange::pattern) are tickers as soon as they have been
 //!   re-rendered, or a client has been notified of them, twice in total. For percentages and
 //!   prices, one notice suffices.
-//! - Changed words may belong to another record, however often they change. Only a text that names
-//!   a state (`per second, rising`) and returned to an earlier state without an action is expected
-//!   to return to one again.
+//! - Changed words may belong to another record, however often they change. The exception is a text
+//!   that names a state, such as `per second, rising`. Once it has returned to an earlier state
+//!   without an action, it is expected to do so again.
 
 use hashbrown::{HashMap, HashSet};
 use std::hash::{DefaultHasher, Hash, Hasher};
 use std::sync::Arc;
 use stickpin_tree::{ContextChange, FactKey, Tree, compare_texts};
 
-/// The maximum number of positions, of patterns and of texts that are remembered as changing by
-/// themselves.
+/// The maximum number of positions that are remembered as changing by themselves, and likewise of
+/// patterns and of texts with states.
 const MAX_TICKERS: usize = 4_096;
 
 /// The minimum number of changes without an action for a number to count as changing by itself.
@@ -32,20 +32,23 @@ const MAX_STATES: usize = 4;
 #[derive(Debug, Default)]
 pub(crate) struct Tickers {
     changed: HashMap<FactKey, u8>,
-    /// Per pattern, how often clients were notified of it or its numbers were re-rendered.
+    /// The number of notices and re-renderings per pattern. A notice of a percentage or a price
+    /// counts as [`MIN_CHANGES`].
     reported: HashMap<u64, u8>,
-    /// The states that texts named as they changed by themselves, and whether a state returned.
+    /// Per text that changed by itself, the states that it named and whether it returned to one of
+    /// them.
     states: HashMap<FactKey, NamedStates>,
     /// The document to which the patterns belong.
     document: u64,
     /// The last capture.
     last: Option<Arc<Tree>>,
-    /// Whether an action happened since the last capture: differences in the next one may be its
-    /// effects.
+    /// Whether an action began after the last capture. The next capture may then show effects of
+    /// the action.
     acted: bool,
 }
 
-/// The states that one text has named, in order.
+/// The hashes of the states that one text has named, in order, and whether the text returned to one
+/// of them.
 #[derive(Debug, Default)]
 struct NamedStates {
     named: Vec<u64>,

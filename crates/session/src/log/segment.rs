@@ -4,7 +4,7 @@ use super::framing::{self, LineFault};
 use super::record::Record;
 use memchr::{memchr, memrchr};
 
-/// A committed line that is not a record. Such a line is never skipped.
+/// A line that cannot be read as a record. Such a line is never skipped.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[error("cannot read line {line} at byte {offset}: {fault}")]
 pub struct Corruption {
@@ -27,8 +27,9 @@ pub struct Located {
     pub offset: u64,
 }
 
-/// Iterates over the committed records of a segment. Bytes after the last newline are not committed
-/// and belong to no record. The iterator ends at the first damaged line.
+/// Iterates over the committed records of a segment and ends at the first damaged line. Bytes after
+/// the last newline belong to no record. They are an error only if they are a complete record whose
+/// newline was replaced by another byte.
 #[derive(Debug)]
 pub struct Records<'a> {
     bytes: &'a [u8],
@@ -51,8 +52,9 @@ impl<'a> Records<'a> {
         Self { bytes, at: 0, line: lines, base, failed: false }
     }
 
-    /// Returns the offset of the uncommitted bytes within the given bytes, after the iterator has
-    /// ended. `None` if there are none, or if the iterator ended at a damaged line.
+    /// Returns where the uncommitted bytes begin, counted from the first of the given bytes. Valid
+    /// after the iterator has ended. `None` if there are no such bytes, or if the iterator ended at
+    /// a damaged line.
     #[must_use]
     pub fn torn_tail(&self) -> Option<usize> {
         (!self.failed && self.at < self.bytes.len()).then_some(self.at)
@@ -92,7 +94,7 @@ impl Iterator for Records<'_> {
     }
 }
 
-/// Returns the number of bytes up to and including the last newline.
+/// Returns the number of bytes up to and including the last newline; 0 without a newline.
 #[must_use]
 pub fn last_commit(bytes: &[u8]) -> usize {
     memrchr(b'\n', bytes).map_or(0, |at| at + 1)

@@ -10,12 +10,11 @@ use std::collections::BTreeMap;
 /// A violation of a log's rules.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum Finding {
-    /// A record is missing or duplicated, or a lifetime is skipped or begins without
-    /// `segment_start`.
+    /// A record is missing or duplicated, or belongs to the wrong lifetime.
     #[error(transparent)]
     Order(#[from] FoldFault),
-    /// A segment does not begin with `segment_start`, names a wrong predecessor, or contains a
-    /// boundary record in the middle.
+    /// A segment begins with neither `segment_start` nor the repair of a damaged line, names a
+    /// wrong predecessor, or contains a boundary record in the middle.
     #[error("segment {segment} has a wrong boundary at record {seq}")]
     Boundary {
         /// The number of the segment.
@@ -31,7 +30,8 @@ pub enum Finding {
         /// The id in the record.
         id: CommandId,
     },
-    /// A `command_end` has no `command_begin`, or is the second `command_end` of its command.
+    /// A `command_end` names a command that is not open: one that never began, has already ended,
+    /// or began in an earlier lifetime.
     #[error("record {seq} ends command {id}, which is not open")]
     NotOpen {
         /// The `seq` of the record.
@@ -39,16 +39,15 @@ pub enum Finding {
         /// The id in the record.
         id: CommandId,
     },
-    /// A command never ended and was not recorded as interrupted, although a new lifetime began
-    /// after it.
+    /// A new lifetime began although a command had neither ended nor been recorded as interrupted.
     #[error("command {id} never ended")]
     NeverEnded {
         /// The id of the command.
         id: CommandId,
     },
-    /// A record names a turn other than the one in which it was written (for the end of a command,
-    /// other than the one in which the command began). Alternatively, a command ended after its
-    /// turn without being marked as late; `expected` then equals `found`.
+    /// A record names a turn other than the one in which it was written. The end of a command must
+    /// name the turn in which the command began. If `expected` equals `found`, a command ended
+    /// after its turn without being marked as late.
     #[error("{}", wrong_turn(*seq, *expected, *found))]
     Turn {
         /// The `seq` of the record.
@@ -87,7 +86,7 @@ pub struct Summary {
     pub open_commands: u64,
 }
 
-/// Checks a log. Requires each segment and its records in order.
+/// Checks a log. The caller passes all segments and their records in order.
 #[derive(Debug, Default)]
 pub struct Verifier {
     summary: Summary,

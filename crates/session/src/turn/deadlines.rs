@@ -1,6 +1,7 @@
 //! The effects of time on a turn: its lease, its deadlines, and what is left of it after a restart.
 //!
-//! Every function is pure, like the transitions that agents request ([`super::machine`]).
+//! Every function is pure, as in [`super::machine`], which contains the transitions that agents
+//! request.
 
 use super::machine::{pass_on, prev_of_handoff, reserve_for, without_owner};
 use super::{AgentId, Grant, Liveness, Now, Policy, Situation, Transition, TurnEvent, TurnPhase, TurnState};
@@ -48,7 +49,8 @@ pub fn after_command(turn: &TurnState, policy: &Policy, now: &Now) -> TurnState 
     TurnState { pending_handoff_seq: None, grant, lease: Some(now.lease(ttl_ms)), ..turn.clone() }
 }
 
-/// Returns the turn after its owner's client has received the grant, or has failed to.
+/// Returns the turn with the result of the delivery: whether the owner's client has received the
+/// grant.
 #[must_use]
 pub fn with_delivery(turn: &TurnState, delivered: bool) -> TurnState {
     TurnState { grant: Grant { delivered, ..turn.grant }, ..turn.clone() }
@@ -96,8 +98,8 @@ fn due_for_owner(s: Situation<'_>, owner: &AgentId) -> Option<Transition> {
 
 /// Returns the turn as a restarted daemon continues it. Within the same boot, owners and
 /// reservations keep their deadlines, but get at least a grace period to reconnect. After a reboot,
-/// no agent's process is left: the turn is idle, and the unread handoff of a reserved turn waits
-/// for the next agent that claims the turn.
+/// no agent's process is left, so an owned or reserved turn becomes idle. The unread handoff of a
+/// reserved turn then waits for the next agent that claims the turn.
 #[must_use]
 pub fn after_restart(turn: &TurnState, now: &Now) -> TurnState {
     let grace = now.mono_ms.saturating_add(RESTART_GRACE_MS);

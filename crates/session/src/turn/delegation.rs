@@ -56,7 +56,7 @@ pub struct Constraint {
     /// The allowed window roles.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_roles: Option<BTreeSet<String>>,
-    /// The allowed canonical folders for files that are read or written.
+    /// The canonical paths of the folders in which files may be read or written.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_roots: Option<BTreeSet<String>>,
 }
@@ -135,7 +135,7 @@ pub struct Loan {
     pub rules: Vec<ScopeRule>,
     /// The state of the loan.
     pub state: LoanState,
-    /// Whether the lender's turn is returned together with the loan.
+    /// Whether the device's turn returns to the lender when the loan ends.
     pub turn_bound: bool,
     /// The `seq` of the record that opened the loan.
     pub opened_seq: u64,
@@ -145,7 +145,7 @@ pub struct Loan {
     /// When the loan ends, on the monotonic clock.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub expires_mono: Option<Deadline>,
-    /// The loan that this one is a part of.
+    /// The loan from which the lender has the scope; `None` if the scope is the lender's own.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub parent_loan: Option<LoanId>,
 }
@@ -200,7 +200,7 @@ pub struct Child {
     /// Where the child was last reached. Only a hint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub socket_hint: Option<String>,
-    /// The last record of the child that the parent has seen.
+    /// The `seq` of the last record of the child that the parent has seen.
     pub last_output_seq: u64,
 }
 

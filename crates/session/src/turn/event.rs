@@ -13,7 +13,7 @@ pub enum ClaimReason {
     Sequence,
     /// Nobody held the turn.
     OpenClaim,
-    /// The previous owner disappeared.
+    /// Nobody held the turn, because the previous owner disappeared.
     AfterSurrender,
     /// A command took the turn, which was idle or reserved for its agent.
     Implicit,
@@ -29,7 +29,8 @@ pub enum TakeReason {
     OwnerGone,
     /// The owner is silent while the taker waits.
     OwnerIdle,
-    /// The taker replaced the owner in the same harness.
+    /// In the same harness, the taker replaced the owner or the agent that the turn is reserved
+    /// for.
     SessionReplaced,
     /// The taker's operator requested the takeover.
     OperatorOverride,
@@ -49,14 +50,14 @@ pub enum TurnEvent {
     Released {
         /// The former owner.
         by: AgentId,
-        /// The agent that the turn is now reserved for.
+        /// The agent that the turn is now reserved for; `None` if the turn is idle.
         to: Option<AgentId>,
         /// Whether the turn was implicit and ended without a request.
         implicit_end: bool,
     },
     /// The turn was reserved for a named agent.
     Assigned {
-        /// The agent that decided.
+        /// The agent that assigned the turn.
         by: AgentId,
         /// The agent that the turn is now reserved for.
         to: AgentId,
@@ -79,7 +80,7 @@ pub enum TurnEvent {
     ReservationExpired {
         /// The agent that missed its turn.
         missed: AgentId,
-        /// The agent that the turn is now reserved for.
+        /// The agent that the turn is now reserved for; `None` if the turn is idle.
         to: Option<AgentId>,
     },
     /// The client never acknowledged a grant, so the turn is now reserved for the agent that it was
@@ -111,16 +112,16 @@ pub struct Transition {
 pub struct Fence {
     /// The requesting agent.
     pub agent: AgentId,
-    /// The turn that the caller believes it holds; `None` for "the current one".
+    /// The turn that the caller believes it holds; `None` for the current turn.
     pub turn_id: Option<u64>,
-    /// The lease that the caller believes it holds; `None` for "the current one".
+    /// The lease that the caller believes it holds; `None` for the current lease.
     pub lease_id: Option<LeaseId>,
 }
 
 /// Why a request about the turn was refused.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 pub enum TurnError {
-    /// Another turn is current.
+    /// The request names a turn other than the current one.
     #[error("the current turn is {current}, not {expected}")]
     TurnMismatch {
         /// The turn that the caller named.
@@ -148,7 +149,7 @@ pub enum TurnError {
     /// forbids implicit turns.
     #[error("the turn must be claimed before a command may act")]
     TurnRequired,
-    /// The turn cannot be taken now.
+    /// No reason permits the caller to take the turn now.
     #[error("the turn cannot be taken now")]
     TakeoverNotAvailable {
         /// The current turn.

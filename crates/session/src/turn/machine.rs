@@ -73,7 +73,7 @@ pub(super) fn reserve_for(
     }
 }
 
-/// Answers `turn wait` and `turn try`.
+/// Claims the turn for `by`, for `turn wait` and `turn try`.
 ///
 /// # Errors
 /// Returns [`TurnError::Closed`] for a closed session and [`TurnError::NotADriver`] for an observer
@@ -121,10 +121,11 @@ fn gives_way_to_waiters(s: Situation<'_>, by: &AgentId) -> bool {
 /// the turn.
 ///
 /// # Errors
-/// Returns [`TurnError::Closed`] for a closed session, the errors of [`check`] for the owner and
-/// for a request that names a turn, [`TurnError::TurnHeld`] for a turn that another agent owns or
-/// that is reserved for another agent, [`TurnError::TurnRequired`] if no command may take the turn
-/// implicitly, and [`TurnError::NotADriver`] for a caller that is not a driver.
+/// Returns [`TurnError::Closed`] for a closed session, and the errors of [`check`] for the owner
+/// and for a request that names a turn. Returns [`TurnError::TurnHeld`] for a turn that another
+/// agent owns or that is reserved for another agent. Returns [`TurnError::TurnRequired`] if no
+/// command may take the turn implicitly, and [`TurnError::NotADriver`] for a caller that is not a
+/// driver.
 pub fn enter(s: Situation<'_>, fence: &Fence, lease_id: LeaseId) -> Result<Option<Transition>, TurnError> {
     let by = &fence.agent;
     match s.turn.state {
@@ -216,8 +217,9 @@ pub(super) fn pass_on(
 /// Reserves the turn for `to`.
 ///
 /// # Errors
-/// Returns the errors of [`check`], except that an operator may redirect a reservation;
-/// [`TurnError::OnSelf`] and [`TurnError::NotADriver`] for a recipient that cannot have the turn.
+/// Returns the errors of [`check`], except when an operator redirects a reservation. Returns
+/// [`TurnError::OnSelf`] for an owner that names itself, and [`TurnError::NotADriver`] for a
+/// recipient that is not a driver.
 pub fn assign(
     s: Situation<'_>,
     fence: &Fence,
@@ -276,8 +278,8 @@ pub struct Takeover {
     pub replaces_owner: bool,
 }
 
-/// Answers `turn take`. For an idle turn, and for a turn that the caller owns or that is reserved
-/// for the caller, behaves like [`claim`].
+/// Takes the turn for `by`, for `turn take`. For an idle turn, and for a turn that the caller owns
+/// or that is reserved for the caller, behaves like [`claim`].
 ///
 /// # Errors
 /// Returns [`TurnError::TurnMismatch`] if the turn has changed hands since the caller last saw it,
@@ -413,8 +415,7 @@ pub fn reopen(turn: &TurnState) -> TurnState {
     TurnState { turn_id: turn.turn_id, ..TurnState::default() }
 }
 
-/// Returns the turn with a renewed lease. The guardian calls this function while the owner is
-/// present.
+/// Returns the turn with a renewed lease.
 #[must_use]
 pub fn renew_lease(s: Situation<'_>) -> TurnState {
     let ttl_ms = if s.turn.implicit { s.policy.implicit_lease_ms } else { s.policy.lease_ttl_ms };

@@ -42,12 +42,12 @@ pub enum MemberRole {
     Observer,
 }
 
-/// How a member waits for the turn. A client may wait in slices, so a wait that returned without a
-/// turn counts until its client should have waited again.
+/// How a member waits for the turn. A client may wait in slices, so the member still counts as
+/// waiting for as long as the client may take to wait again.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum WaitMode {
-    /// Waits and is given the turn.
+    /// Waits and may be given the turn.
     Active,
     /// Waits but is not given the turn.
     Parked,
@@ -68,7 +68,7 @@ pub struct Member {
     pub harness: String,
     /// The kind of the member.
     pub kind: MemberKind,
-    /// The order of joining, from 1. Breaks ties between waiters.
+    /// The position in the order of joining, from 1. Breaks ties between waiters.
     pub ordinal: u32,
     /// When the member joined.
     pub joined_at: Timestamp,

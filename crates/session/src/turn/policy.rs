@@ -41,8 +41,8 @@ pub struct Policy {
     pub implicit_idle_ms: u64,
     /// How long an implicit turn lasts without a command.
     pub implicit_lease_ms: u64,
-    /// How long a takeover, a loan or the daemon's shutdown waits for running commands before
-    /// cancelling them.
+    /// How long a takeover, the end of a loan or the daemon's shutdown waits for running commands
+    /// before cancelling them.
     pub drain_ms: u64,
     /// How long an unused session is kept before it may be removed.
     pub idle_session_retention_ms: u64,

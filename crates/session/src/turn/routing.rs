@@ -53,7 +53,7 @@ fn candidates<'a>(s: Situation<'a>, except: Option<&AgentId>) -> Vec<&'a Member>
     candidates
 }
 
-/// Returns whether a wait by the member is connected, or whether the member's MCP client polls in
+/// Returns whether a request of the member is waiting, or whether the member's MCP client polls in
 /// slices and is expected to poll again.
 fn is_reachable(s: Situation<'_>, member: &Member) -> bool {
     let presence = s.presence_of(&member.agent_id);

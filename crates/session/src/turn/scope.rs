@@ -36,7 +36,8 @@ pub enum ScopeError {
         /// The cause of the denial.
         cause: Box<Denial>,
     },
-    /// Neither the lender's own scope nor a single loan to the lender covers all rules.
+    /// Neither the lender's own scope nor a single loan to the lender covers all rules, or the
+    /// lender denies part of a rule.
     #[error(
         "session `{lender}` cannot lend rule {rule} of the loan: the session's own scope or a single loan to the session must cover all rules"
     )]
@@ -167,7 +168,7 @@ impl Constraint {
     }
 }
 
-/// One of the limits of a rule.
+/// A function that returns one of the limits of a rule.
 type Limit = fn(&mut Constraint) -> &mut Option<BTreeSet<String>>;
 
 fn limits(rule: &ScopeRule) -> Constraint {
@@ -203,8 +204,8 @@ impl ScopeRule {
 
     /// Returns whether these rules together permit everything that this rule permits. The
     /// permitting rule may differ for each verb and each value of a limit. A property that this
-    /// rule does not limit has infinitely many values, so only a rule that does not limit the
-    /// property either can cover them.
+    /// rule does not limit has infinitely many values, so only a rule without a limit on that
+    /// property can cover them.
     fn is_covered_by(&self, rules: &[Self]) -> bool {
         if rules.iter().any(|rule| rule.covers(self)) {
             return true;
@@ -256,7 +257,7 @@ pub struct Ledger {
     loans: BTreeMap<LoanId, Loan>,
 }
 
-/// What a reclaim changed, in the order in which it is logged.
+/// The loans that a reclaim changed, in the order in which the changes are logged.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Reclaimed {
     /// The loans that ended, starting with those of the most distant borrowers.

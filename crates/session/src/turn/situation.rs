@@ -35,8 +35,8 @@ impl Now {
         Timestamp::from_millis(self.wall.millis().saturating_add(left))
     }
 
-    /// Returns when a lease ends, in wall time, for display. The wall clock may have been changed
-    /// since the lease was renewed.
+    /// Returns when a lease ends, in wall time, for display. Computed from the deadline, because
+    /// the wall clock may have been changed since the lease was renewed.
     #[must_use]
     pub fn display_lease(&self, lease: &Lease) -> Timestamp {
         self.display(&Deadline { mono_ms: lease.deadline_mono_ms, boot_id: lease.boot_id.clone() })

@@ -13,7 +13,7 @@ macro_rules! ids {
         pub struct $name(String);
 
         impl $name {
-            /// Wraps an id that was created or stored by its authority.
+            /// Wraps the text of an id without checking it.
             #[must_use]
             pub fn new(id: impl Into<String>) -> Self {
                 Self(id.into())
@@ -45,7 +45,8 @@ ids! {
     TargetId;
 }
 
-/// A point in monotonic time that does not advance during suspend, valid for one boot.
+/// A point in time on the monotonic clock, which does not advance during suspend. Valid for one
+/// boot.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Deadline {
@@ -84,18 +85,20 @@ pub struct Lease {
     pub display_expires_at: Timestamp,
 }
 
-/// Whether the owner has learned of its grant.
+/// The grant of a turn to its owner: the record that made it, and whether the owner has learned of
+/// it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Grant {
-    /// Whether the client acknowledged the reply.
+    /// Whether the owner's client has learned of the grant, by an acknowledged reply or by a
+    /// command.
     pub delivered: bool,
     /// The `seq` of the log record that granted the turn.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub granted_seq: Option<u64>,
 }
 
-/// The complete turn of a session. Every record that changes the turn contains one.
+/// The complete state of a turn. Every record that changes the turn contains the new state.
 #[derive(Debug, Clone, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct TurnState {
@@ -125,17 +128,18 @@ pub struct TurnState {
     /// When the reservation is passed on; set if the phase is `Reserved`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub claim_deadline: Option<Deadline>,
-    /// The `seq` of the record whose handoff the next owner has not read yet.
+    /// The `seq` of the record with the handoff that the owner, or the next owner, has not read
+    /// yet.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub pending_handoff_seq: Option<u64>,
     /// The owner before the last change of ownership.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub prev_owner: Option<AgentId>,
-    /// Whether the owner has learned of the grant.
+    /// The grant of the turn to its owner.
     pub grant: Grant,
 }
 
-/// The information that the holder of a turn leaves for the next one.
+/// The information that the holder of a turn leaves for the next holder.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Handoff {
@@ -178,10 +182,10 @@ pub struct HandoffUi {
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Artifact {
-    /// A file.
+    /// The path of a file.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub path: Option<String>,
-    /// An element.
+    /// The ref of an element.
     #[serde(rename = "ref", skip_serializing_if = "Option::is_none")]
     pub element: Option<String>,
     /// A blob of the session.
