@@ -56,7 +56,7 @@ fn setup(console: &Console, env: &Env, colors: bool) -> Result<Setup> {
     })
 }
 
-/// Formats a response as the command line does, without colors: the console has its own.
+/// Formats a response as the command line does, but without colors: the console adds its own.
 fn print(response: &Response, json: bool) -> Printed {
     let (out, err) = stickpin_cli::printed(response, json, Colors::default());
     Printed { out, err }

@@ -66,7 +66,8 @@ async fn show(streams: &mut Streams<'_>) -> Result<()> {
     Ok(())
 }
 
-/// Returns the warning of a response, as the command line prints it on stderr.
+/// Returns the warning of a response as the command line prints it on stderr; empty if there is
+/// none.
 fn said_beside(response: &Response) -> String {
     response.warning.as_ref().map(|warning| format!("\nwarning: {warning}")).unwrap_or_default()
 }

@@ -19,7 +19,7 @@ const STATE_DIR: &str = "STICKPIN_STATE_DIR";
 /// The project folder of an agent, for an MCP server without roots that is started in `/` or in the
 /// home directory.
 const PROJECT_DIR: &str = "CLAUDE_PROJECT_DIR";
-/// The session, instead of the project's own.
+/// The name of the session to use instead of the default session of the project.
 const SESSION: &str = "STICKPIN_SESSION";
 /// The default of `open --stale-refs`: `warn` or `enforce`.
 const STALE_REFS: &str = "STICKPIN_STALE_REFS";
@@ -41,12 +41,13 @@ const LOG: &str = "STICKPIN_LOG";
 /// The browser to start.
 #[cfg(feature = "web")]
 const CHROMIUM: &str = "STICKPIN_CHROMIUM";
-/// `1`: start the browser without its sandbox (always the case for root).
+/// `1` starts the browser without its sandbox. Root always starts the browser this way.
 #[cfg(feature = "web")]
 const NO_SANDBOX: &str = "STICKPIN_NO_SANDBOX";
 /// Where to search for browsers, apps and the programs of agents.
 const PATH: &str = "PATH";
-/// The folder of Claude Code, instead of the home directory and its `.claude`.
+/// The folder of Claude Code's settings, which otherwise are in the home directory and in
+/// `~/.claude`.
 const CLAUDE_CONFIG_DIR: &str = "CLAUDE_CONFIG_DIR";
 /// The folder of Codex, instead of `~/.codex`.
 const CODEX_HOME: &str = "CODEX_HOME";
@@ -54,10 +55,10 @@ const CODEX_HOME: &str = "CODEX_HOME";
 const GEMINI_CLI_HOME: &str = "GEMINI_CLI_HOME";
 /// The folder that contains OpenCode's settings, instead of `~/.config`.
 const XDG_CONFIG_HOME: &str = "XDG_CONFIG_HOME";
-/// The session bus, which gives the address of the accessibility bus.
+/// The address of the session bus, which provides the address of the accessibility bus.
 #[cfg(feature = "linux")]
 const SESSION_BUS: &str = "DBUS_SESSION_BUS_ADDRESS";
-/// The accessibility bus, instead of the one that the session bus names.
+/// The address of the accessibility bus, instead of the one that the session bus provides.
 #[cfg(feature = "linux")]
 const ACCESSIBILITY_BUS: &str = "AT_SPI_BUS_ADDRESS";
 /// The X display.
@@ -75,18 +76,18 @@ const GTK_A11Y: &str = "GTK_A11Y";
 /// `0` switches accessibility off in Qt apps.
 #[cfg(feature = "linux")]
 const QT_ACCESSIBILITY: &str = "QT_ACCESSIBILITY";
-/// The user's own desktop files.
+/// The folder with the user's own desktop files.
 #[cfg(feature = "linux")]
 const DATA_HOME: &str = "XDG_DATA_HOME";
-/// Desktop files of all users.
+/// The folders with the desktop files of all users.
 #[cfg(feature = "linux")]
 const DATA_DIRS: &str = "XDG_DATA_DIRS";
 
-/// Configures a daemon's allocator to return freed memory to the system at once (`docs/adr`). The
-/// allocator reads this variable at process start, before any of our code runs.
+/// Configures a daemon's allocator to return freed memory to the system at once, as decided in
+/// `docs/adr`. The allocator reads this variable at process start, before any of our code runs.
 const DAEMON_DEFAULTS: &[(&str, &str)] = &[("MIMALLOC_PURGE_DELAY", "0")];
 
-/// Any value that is not empty: no colors, unless `--color` asks for them.
+/// Any value that is not empty: no colors, unless `--color` requests them.
 const NO_COLOR: &str = "NO_COLOR";
 /// Any value that is neither empty nor 0: colors even if the output is not a terminal.
 const CLICOLOR_FORCE: &str = "CLICOLOR_FORCE";
@@ -128,10 +129,10 @@ pub(crate) fn passed_variables(env: &Env) -> Vec<String> {
     ours.iter().chain(desktop).map(|name| (*name).to_owned()).chain(secrets).collect()
 }
 
-/// The credentials of the X display: libraries and apps read them.
+/// The file with the credentials of the X display, which libraries and apps read.
 #[cfg(feature = "linux")]
 const XAUTHORITY: &str = "XAUTHORITY";
-/// The user's runtime directory: libraries and apps read it.
+/// The user's runtime directory, which libraries and apps use.
 #[cfg(feature = "linux")]
 const RUNTIME_DIR: &str = "XDG_RUNTIME_DIR";
 
@@ -318,8 +319,8 @@ pub(crate) fn linux_config() -> stickpin_backend_linux::LinuxConfig {
     }
 }
 
-/// Returns the folders of desktop files. Relative paths are ignored (XDG Base Directory
-/// Specification): the program for a name must not depend on where the daemon was started.
+/// Returns the folders of desktop files. Relative paths are ignored, as the XDG Base Directory
+/// Specification requires: the program for a name must not depend on where the daemon was started.
 #[cfg(feature = "linux")]
 fn data(own: Option<String>, all: Option<String>, home: Option<&Path>) -> Vec<PathBuf> {
     let own = own.map(PathBuf::from).filter(|path| path.is_absolute());

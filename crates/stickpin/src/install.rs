@@ -10,8 +10,8 @@ pub(crate) fn client_commands() -> ClientCommands {
     [stickpin_replay::COMMANDS, stickpin_watch::COMMANDS, stickpin_install::COMMANDS].concat().leak()
 }
 
-/// Removes stale registrations, unless this version already did so. Without a home directory, there
-/// are none.
+/// Removes stale registrations, unless this version already did so, and refreshes the skills of a
+/// person. Without a home directory, there is nothing to do.
 pub(crate) fn first_run(env: &Env, state_dir: &Path) -> Result<Option<String>> {
     match setup(env, state_dir) {
         Some(setup) => stickpin_install::first_run(&setup, env.is_person()),
@@ -19,7 +19,8 @@ pub(crate) fn first_run(env: &Env, state_dir: &Path) -> Result<Option<String>> {
     }
 }
 
-/// Removes stale registrations.
+/// Removes stale registrations, if the home directory is known. Returns a summary if anything was
+/// removed or failed.
 pub(crate) fn cleanup(env: &Env, state_dir: &Path, reason: &str) -> Result<Option<String>> {
     let reason = if reason == "update" { Reason::Update } else { Reason::Manual };
     match setup(env, state_dir) {

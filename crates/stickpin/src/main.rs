@@ -15,7 +15,8 @@ use std::sync::Arc;
 use std::time::Duration;
 use stickpin_cli::{Hooks, Streams};
 
-/// Returns freed memory to the system; the C library does so only at the end of its heap.
+/// Returns freed memory to the system. The allocator of the C library does so only for memory at
+/// the end of the heap.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -35,7 +35,7 @@ pub(crate) fn run(mcp: &Mcp, env: &Env, streams: &mut Streams<'_>) -> Result<u8>
     Ok(0)
 }
 
-/// Returns the options to write into a client's configuration.
+/// Returns the options of this call that a client's configuration must contain.
 fn kept(mcp: &Mcp) -> Vec<String> {
     let value = |name: &str, value: &Option<String>| value.iter().map(|v| format!("--{name}={v}")).collect();
     let options: [Vec<String>; 3] =
