@@ -89,7 +89,7 @@ impl Blobs {
     /// Replaces the list of stored trees with the trees that are kept, oldest first.
     ///
     /// # Errors
-    /// Returns an error if the list cannot be written. The old list then stays.
+    /// Returns an error if the list cannot be written.
     pub fn replace_trees<'t>(&self, kept: impl IntoIterator<Item = &'t BlobRef>) -> Result<()> {
         let lines: String = kept.into_iter().map(tree_line).collect();
         crate::atomic::replace(&*self.files, &self.dir.join(TREES), None, lines.as_bytes())
@@ -156,7 +156,7 @@ pub(crate) fn put(files: &dyn Files, blobs: &Path, unsynced: &Unsynced, bytes: &
     Ok(known)
 }
 
-/// Reads a blob and verifies its digest.
+/// Reads a blob and verifies its digest. A missing blob counts as damaged.
 pub(crate) fn get(files: &dyn Files, blobs: &Path, blob: &BlobRef) -> Result<Vec<u8>> {
     let path = path(blobs, &blob.blob);
     let bytes = match files.read(&path, 0) {

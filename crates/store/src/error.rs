@@ -13,7 +13,7 @@ pub enum Phase {
     Restore,
     /// Following the log.
     Feed,
-    /// Replaying the log.
+    /// Reading the recording of a session.
     Replay,
     /// Checking the log.
     Verify,
@@ -53,7 +53,7 @@ pub enum StoreError {
         /// The file.
         path: PathBuf,
     },
-    /// A committed line of the log is damaged.
+    /// A line of the log is damaged.
     #[error("the log `{}` is damaged at line {}, byte {}: {}", path.display(), corruption.line, corruption.offset, corruption.fault)]
     Corrupt {
         /// The segment.
@@ -87,7 +87,7 @@ pub enum StoreError {
     MetaTooLarge {
         /// The session.
         session: String,
-        /// The size that the metadata would have, in bytes. For a refused record, includes
+        /// The size that the metadata would have, in bytes. For a refused record, the size includes
         /// [`SessionMeta::SPARE_BYTES`].
         bytes: usize,
     },

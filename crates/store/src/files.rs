@@ -1,5 +1,5 @@
-//! The file operations that the store uses. They are a trait so that tests can fill the disk, write
-//! partially, and crash between any two operations.
+//! The file operations that the store uses. A trait defines them, so that tests can fill the disk,
+//! write partially, and crash between any two operations.
 
 use std::fmt;
 use std::fs::{self, DirBuilder, File, OpenOptions};
@@ -31,10 +31,8 @@ pub trait Handle: fmt::Debug + Send + Sync {
 
 /// A file system.
 pub trait Files: fmt::Debug + Send + Sync {
-    /// Opens a file for appending, and creates it if it is missing. Only its owner may read it.
-    ///
-    /// # Errors
-    /// Returns errors of the file system, like all methods of this trait.
+    /// Opens a file for appending, and creates it if it is missing. Only the owner of a new file
+    /// may access it.
     fn open(&self, path: &Path) -> io::Result<Arc<dyn Handle>>;
 
     /// Reads a file from a byte offset to its end.
@@ -49,7 +47,7 @@ pub trait Files: fmt::Debug + Send + Sync {
     /// Returns the names in a folder, in any order.
     fn list(&self, dir: &Path) -> io::Result<Vec<String>>;
 
-    /// Creates a folder and its missing ancestors. Only its owner may enter it.
+    /// Creates a folder and its missing ancestors. Only the owner of a new folder may enter it.
     fn make_dir(&self, dir: &Path) -> io::Result<()>;
 
     /// Renames a file, replacing an existing one.

@@ -70,12 +70,12 @@ pub(crate) fn cursors(state_dir: &Path, agent: &str) -> PathBuf {
     state_dir.join("cursors").join(name + ".json")
 }
 
-/// Returns the file that is removed in a storage emergency.
+/// Returns the path of the file that is removed in a storage emergency.
 pub(crate) fn reserve(state_dir: &Path) -> PathBuf {
     state_dir.join("reserve.bin")
 }
 
-/// Returns the number of a segment from its file name.
+/// Returns the number of a segment from its file name; `None` for the name of any other file.
 pub(crate) fn segment_number(file: &str) -> Option<u32> {
     let digits = file.strip_suffix(".jsonl")?;
     let plain = digits.len() >= 6 && digits.bytes().all(|b| b.is_ascii_digit());

@@ -15,11 +15,11 @@ pub struct Migrated {
     pub segments: u64,
     /// The number of converted records.
     pub records: u64,
-    /// The original segments, unchanged.
+    /// The paths of the original segments, which are unchanged.
     pub originals: Vec<PathBuf>,
 }
 
-/// A segment with at least one record of an earlier version.
+/// The converted content of a segment that had at least one record of an earlier version.
 struct Converted {
     bytes: Vec<u8>,
     records: u64,
@@ -34,8 +34,9 @@ impl Store {
     ///
     /// # Errors
     /// Returns [`StoreError::Version`] for a newer version and for a version without a converter,
-    /// and [`StoreError::Corrupt`] for a damaged line; nothing is then changed. Also returns errors
-    /// of the file system, after which the migration can be repeated.
+    /// [`StoreError::Corrupt`] for a damaged line, and [`StoreError::RecordTooLarge`] for a
+    /// converted record that is too long. Nothing is changed in these cases. Also returns errors
+    /// for a missing log, and of the file system, after which the migration can be repeated.
     pub fn migrate(&self, name: &str) -> Result<Migrated> {
         self.migrate_by(name, CONVERTERS)
     }

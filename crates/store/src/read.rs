@@ -1,4 +1,4 @@
-//! Reading a log from a cursor: for the feed and for replay.
+//! Reading a log from a cursor: for the feed and for recordings.
 
 use crate::error::{Phase, Result, StoreError};
 use crate::recover;
@@ -7,8 +7,9 @@ use std::ops::ControlFlow;
 use stickpin_session::log::{MAX_RECORD, Record, Records};
 
 impl Store {
-    /// Returns at most `limit` committed records after the record `after`. Reads only the necessary
-    /// segments. Also works while a [`crate::SessionLog`] is open for the session.
+    /// Returns at most `limit` committed records with a `seq` above `after`, oldest first. Reads
+    /// only the necessary segments. Also works while a [`crate::SessionLog`] is open for the
+    /// session.
     ///
     /// # Errors
     /// Returns [`StoreError::Corrupt`] with the line and the phase; damage is never skipped. Also
@@ -24,8 +25,8 @@ impl Store {
         Ok(found)
     }
 
-    /// Visits the committed records after the record `after`, oldest first, until `visit` breaks.
-    /// Does not keep them in memory.
+    /// Visits the committed records with a `seq` above `after`, oldest first, until `visit` breaks.
+    /// Does not keep the records in memory.
     ///
     /// # Errors
     /// Returns the errors of [`Self::records_after`].

@@ -17,7 +17,7 @@ pub enum Diagnostic {
     /// The metadata contains records that are missing from the log. A copy of the metadata is in
     /// the quarantine.
     MetaAheadOfLog,
-    /// The segment that was being written is gone: its records cannot be replayed.
+    /// The segment that was being written is missing.
     LogMissing,
     /// Commands were running when the daemon ended. It is unknown what reached the device.
     CommandsInterrupted,
@@ -45,7 +45,7 @@ impl Diagnostic {
 /// The number of bytes that are read first from the end of a segment.
 const CHUNK: u64 = 64 * 1024;
 
-/// The fields of the metadata that all versions have.
+/// The only field of the metadata that all versions have.
 #[derive(Deserialize)]
 struct Head {
     v: u64,
@@ -127,7 +127,7 @@ pub(crate) fn segments(files: &dyn Files, dir: &SessionDir) -> Result<Vec<u32>> 
 /// The end of a segment.
 #[derive(Debug)]
 pub(crate) struct Tail {
-    /// The records after the record `applied` of [`tail`], in order.
+    /// The records with a `seq` above the argument `applied` of [`tail`], in order.
     pub(crate) records: Vec<Located>,
     /// The last committed record, regardless of its `seq`; `None` if the segment contains none.
     pub(crate) last: Option<Located>,
@@ -137,7 +137,7 @@ pub(crate) struct Tail {
     pub(crate) torn: Vec<u8>,
 }
 
-/// Reads a segment backwards from its end to the record `applied`.
+/// Reads the end of a segment, from the last record with a `seq` of at most `applied`.
 pub(crate) fn tail(files: &dyn Files, path: &Path, applied: u64) -> Result<Tail> {
     let io = |e| StoreError::io("read", path, e);
     let len = files.len(path).map_err(io)?;
@@ -156,8 +156,8 @@ pub(crate) fn tail(files: &dyn Files, path: &Path, applied: u64) -> Result<Tail>
     }
 }
 
-/// Parses the end of a segment. Returns `None` if `part` does not reach back to the record
-/// `applied`.
+/// Parses the end of a segment. Returns `None` if `part` begins after the record `applied` and is
+/// not the whole segment.
 fn parse_tail(path: &Path, part: &[u8], base: u64, applied: u64, files: &dyn Files) -> Result<Option<Tail>> {
     let mut reader = Records::part(part, base, 0);
     let (mut records, mut last) = (Vec::new(), None);

@@ -66,7 +66,7 @@ impl Reserve {
         let _ = absent_is_fine(self.files.remove(&layout::reserve(&self.state_dir)));
     }
 
-    /// Ends the emergency if enough space is free again. Returns whether the emergency is over.
+    /// Ends an emergency if enough space is free again. Returns whether there is no emergency now.
     pub(crate) fn is_over(&self) -> bool {
         if !self.is_emergency() {
             return true;

@@ -36,7 +36,7 @@ impl From<StoreError> for Refused {
 
 impl SegmentWriter {
     /// Opens a segment of `len` committed bytes, or creates it. The last of these bytes, if any,
-    /// must be a newline. [`Self::cut_tail`] removes what follows them.
+    /// must be a newline. [`Self::cut_tail`] removes any bytes after them.
     pub(crate) fn open(files: &dyn Files, path: &Path, number: u32, len: u64, ended: bool) -> Result<Self> {
         let handle = files.open(path).map_err(|e| StoreError::io("open", path, e))?;
         Ok(Self { number, path: path.to_path_buf(), handle, len, ended, buffer: Vec::new() })

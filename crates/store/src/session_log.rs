@@ -22,14 +22,14 @@ use stickpin_session::Timestamp;
 use stickpin_session::log::{BlobRef, Corruption, Kind, Record, SessionMeta, Via};
 use stickpin_session::turn::{AgentId, Anchor, Lease, TurnState, WaitMode};
 
-/// The time, author and front end of a record.
+/// The author, time, recipients and front end of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
     /// The wall time.
     pub ts: Timestamp,
     /// The agent; `None` for the daemon.
     pub agent: Option<AgentId>,
-    /// The agent that the record concerns.
+    /// The agent that the record concerns, if any.
     pub to: Option<AgentId>,
     /// Whether the record is meant for all members.
     pub bcast: bool,
@@ -51,7 +51,7 @@ impl Origin {
     }
 }
 
-/// A change of the metadata without a record.
+/// A change to the metadata that has no record.
 #[derive(Debug, Clone, PartialEq)]
 pub enum Amendment {
     /// A change to the turn that leaves its phase, owner and number as they are, such as a
@@ -130,7 +130,7 @@ pub struct SessionLog {
     pending_ends: Vec<(Origin, Kind)>,
     /// The reason why nothing may be written until the session is opened again.
     broken: Option<String>,
-    /// The damaged line that a reader found. If there is one, nothing more is written.
+    /// The damaged line that a reader found. If there is one, no further record is accepted.
     damage: FoundDamage,
     /// The newest records that this process wrote, oldest first, for readers that follow the log.
     recent: VecDeque<Arc<Record>>,
@@ -158,8 +158,8 @@ impl SessionLog {
         self.broken.clone().or_else(|| self.unsynced.failed()).or(damaged).or(pending)
     }
 
-    /// Returns once all written data is on disk. Needed only for a store without the thread of
-    /// [`Store::open`].
+    /// Returns once all written data is on disk. A store with the thread of [`Store::open`] does so
+    /// by itself after a while.
     ///
     /// # Errors
     /// Returns an error if the sync fails; the log is then read-only.
@@ -184,7 +184,8 @@ impl SessionLog {
     }
 
     /// Writes what is due: metadata that lags behind the log, and ends of commands that could not
-    /// be written. Called within 5 s of the first record that the metadata lacks.
+    /// be written. The caller should call this function within 5 s of the first record that the
+    /// metadata lacks.
     ///
     /// # Errors
     /// Returns an error if the data cannot be written; it is then due again.

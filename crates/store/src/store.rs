@@ -16,7 +16,8 @@ use stickpin_session::log::SessionMeta;
 /// The size at which a segment ends, in bytes.
 const ROTATE_AT: u64 = 64 << 20;
 
-/// The stamp of a file, which changes when its content changes.
+/// The modification time, length and inode of a file, which together reveal that the content has
+/// changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Stamp {
     modified: SystemTime,
@@ -36,9 +37,9 @@ pub struct Store {
 }
 
 impl Store {
-    /// Opens a state directory on disk. A thread syncs commands outside a recording, snapshots,
-    /// console entries, messages and notes after 200 ms; all other records are on disk before the
-    /// call that writes them returns.
+    /// Opens a state directory on disk. A thread syncs records that may be lost in a power failure
+    /// after 200 ms: those listed at [`crate::SessionLog::append`]. All other records are on disk
+    /// before the call that writes them returns.
     ///
     /// # Errors
     /// Returns an error if the folders cannot be created or the thread cannot be started.

@@ -42,7 +42,7 @@ impl Unsynced {
         Self { files, items: Mutex::default(), syncing: Mutex::default(), failed: Mutex::default() }
     }
 
-    /// Adds a file.
+    /// Adds a file at the end of the list, even if the list already contains the file.
     pub(crate) fn file(&self, handle: &Arc<dyn Handle>) {
         let list = &mut self.items.lock().list;
         // The log is written repeatedly, and must come after the blobs that it refers to.
@@ -56,7 +56,7 @@ impl Unsynced {
         !std::mem::replace(&mut self.items.lock().scheduled, true)
     }
 
-    /// Adds a folder.
+    /// Adds a folder at the end of the list.
     pub(crate) fn folder(&self, dir: PathBuf) {
         self.items.lock().list.push(Item::Folder(dir));
     }
@@ -73,7 +73,8 @@ impl Unsynced {
         self.failed.lock().clone()
     }
 
-    /// Returns once everything is on disk.
+    /// Syncs everything in the list, in order. Returns once everything is on disk, or at the first
+    /// error.
     pub(crate) fn sync(&self) -> io::Result<()> {
         let _syncing = self.syncing.lock();
         let list = {
@@ -93,8 +94,8 @@ impl Unsynced {
     }
 }
 
-/// A thread that syncs each session's writes a fixed time after the first one. The thread ends when
-/// its last owner is dropped.
+/// A thread that syncs the data of each session a fixed time after the first write since the last
+/// sync. The thread ends when its last owner is dropped.
 #[derive(Debug, Clone)]
 pub(crate) struct Syncer(Sender<(Instant, Arc<Unsynced>)>);
 

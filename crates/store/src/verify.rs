@@ -13,7 +13,7 @@ pub struct Verified {
     pub summary: Summary,
     /// The rules that the log breaks; at most [`Verifier::MAX_FINDINGS`].
     pub findings: Vec<Finding>,
-    /// The number of bytes after the last newline, which are not committed.
+    /// The number of bytes after the last newline of the last segment, which are not committed.
     pub torn_bytes: u64,
     /// The number of bytes checked.
     pub bytes: u64,

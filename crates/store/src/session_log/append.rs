@@ -17,8 +17,9 @@ const RECENT: usize = 1_024;
 
 impl SessionLog {
     /// Appends a record and returns its `seq`. The record is on disk when this function returns,
-    /// except for commands outside a recording, snapshots, console entries, messages and notes,
-    /// which a power failure within 200 ms can still lose.
+    /// with exceptions that a power failure within 200 ms can still lose. These are the beginnings
+    /// of commands, the ends of commands that added nothing to a recording, snapshots, console
+    /// entries, messages and notes.
     ///
     /// # Errors
     /// Returns an error if the record cannot or must not be written. Nothing is then changed, on
@@ -55,7 +56,7 @@ impl SessionLog {
         self.write(record)
     }
 
-    /// Creates the record, including the fields that all records have.
+    /// Creates the record of an event, with the fields that all records have.
     pub(super) fn record(&self, origin: &Origin, kind: Kind) -> Record {
         let began_in = match &kind {
             Kind::CommandEnd(end) => self.meta.open_commands.iter().find(|open| open.cmd_id == end.cmd_id),

@@ -51,8 +51,8 @@ impl SessionLog {
         Ok(cmd_id)
     }
 
-    /// Records the end of a command, and returns the `seq` of the record. The outcome is valid in
-    /// any case: the caller reports the outcome, and whether the end was logged.
+    /// Records the end of a command, and returns the `seq` of the record. The outcome is valid even
+    /// if this function fails: the caller reports the outcome, and whether the end was logged.
     ///
     /// # Errors
     /// Returns [`StoreError::NotOpen`] for a command that is not open. Any other error means that

@@ -37,7 +37,7 @@ impl SessionLog {
     ///
     /// # Errors
     /// Returns an error if the name is in use, or if the session cannot be written. In the latter
-    /// case, a pending session remains, which can be opened and started.
+    /// case, a pending session may remain, which can be opened and restarted.
     pub fn create(store: &Store, name: &str, uid: &str, start: Start, origin: &Origin) -> Result<Self> {
         let mut this = Self::pending(store, name, uid, None, origin.ts)?;
         this.restart(StartReason::Open, start, origin)?;
