@@ -1,8 +1,8 @@
 //! Pure values of a captured UI: nodes, trees, records, selectors, outlines, diffs.
 //!
 //! A [`Tree`] is the immutable capture of a device's whole UI. It contains *every* node, including
-//! meaningless wrappers and text leaves, because the record of an element (which of several similar
-//! things it is) is derived from them. What an agent sees is a view of the tree.
+//! meaningless wrappers and text leaves, because the record of an element, which tells it apart
+//! from similar elements, is derived from them. What an agent sees is a view of the tree.
 //!
 //! ```
 //! use stickpin_tree::{Document, IdentityGrade, NodeSpec, Role, Selector, TreeBuilder};

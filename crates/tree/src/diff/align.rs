@@ -12,17 +12,18 @@ use std::collections::VecDeque;
 pub(super) struct AlignedOutlines<'t> {
     pub(super) old: OutlineSide<'t>,
     pub(super) new: OutlineSide<'t>,
-    /// For each line of the old outline, the paired line of the new one.
+    /// For each line of the old outline, the index of the paired line of the new outline, if any.
     pub(super) to_new: Vec<Option<usize>>,
-    /// For each line of the new outline, the paired line of the old one.
+    /// For each line of the new outline, the index of the paired line of the old outline, if any.
     pub(super) to_old: Vec<Option<usize>>,
     /// The new outline's lines whose elements were in the old tree without lines of their own.
     pub(super) was_folded: HashSet<usize>,
-    /// The old outline's lines whose elements are in the new tree without lines of their own.
+    /// The old outline's lines that have no partner but do not count as removed. Their elements are
+    /// in the new tree without lines of their own, or were never shown.
     pub(super) is_folded: HashSet<usize>,
 }
 
-/// One outline.
+/// One of the two outlines, with its lines.
 #[derive(Debug)]
 pub(super) struct OutlineSide<'t> {
     pub(super) draft: Draft<'t>,
@@ -162,7 +163,8 @@ impl<'t> AlignedOutlines<'t> {
         found.into_iter().for_each(|(o, n)| self.pair(o, n));
     }
 
-    /// Returns whether a text line repeats what the line of its container said before or says now.
+    /// Returns whether a text line of one outline repeats the label that the line of its container
+    /// has in the other outline.
     pub(super) fn moved_between_name_and_text(&self, at: usize, new_side: bool) -> bool {
         let (here, there, to_there) = if new_side {
             (&self.new, &self.old, &self.to_old)
@@ -180,8 +182,8 @@ impl<'t> AlignedOutlines<'t> {
         a.parent == b.parent && a.node.role() == b.node.role()
     }
 
-    /// Returns whether one of two paired lines contains the text that the other has in a line below
-    /// it.
+    /// Returns whether one of two paired lines has no label, but a text line directly below it that
+    /// equals the label of the other line.
     pub(super) fn have_same_text(&self, old_at: usize, new_at: usize) -> bool {
         let (was, is) = (self.old.label(old_at), self.new.label(new_at));
         (is.is_empty() && self.new.has_text_below(new_at, was))

@@ -1,9 +1,9 @@
 //! The differences between two captures, as lines: `+` for added, `-` for removed, `~` for changed.
 //!
 //! Both trees are distilled like outlines: for the full view, or for `-i` if the view is
-//! interactive. The caller knows which nodes are the same element (from handles and the ref table).
-//! Lines without identity (texts, and elements without an issued ref) are paired by their text and
-//! position. As with outlines, the lines are determined first, so that refs are issued only for
+//! interactive. The caller knows which nodes are the same element, from handles and the ref table.
+//! Lines without identity are paired by their text and position: texts, and elements without an
+//! issued ref. As with outlines, the lines are determined first, so that refs are issued only for
 //! printed lines.
 
 mod align;
@@ -22,13 +22,14 @@ pub struct DiffQueries<'a> {
     /// Whether a ref to this node of the *old* tree was issued. If so, only the caller's pairs
     /// determine where the node went.
     pub issued: &'a dyn Fn(NodeId) -> bool,
-    /// Whether the ref of the old node differs from that of the paired node of the *new* tree (old,
-    /// new): the element looks the same to a reader but now has another number.
+    /// Whether the ref of an old node, the first argument, differs from that of the paired node of
+    /// the *new* tree, the second. The element then looks the same to a reader but has another
+    /// number.
     pub renumbered: &'a dyn Fn(NodeId, NodeId) -> bool,
 }
 
 impl DiffQueries<'_> {
-    /// The answers for a session in which no ref was issued.
+    /// The callbacks for a session in which no ref was issued.
     pub const NONE: DiffQueries<'static> = DiffQueries { issued: &|_| false, renumbered: &|_, _| false };
 }
 
@@ -38,7 +39,7 @@ pub struct Diff<'t> {
     old: &'t Tree,
     new: &'t Tree,
     lines: Vec<DiffLine>,
-    /// The number of lines that did not fit.
+    /// The number of lines that did not fit into the size limit.
     omitted_lines: usize,
     runs_cut: bool,
     page_changed: bool,
@@ -46,9 +47,9 @@ pub struct Diff<'t> {
 }
 
 impl<'t> Diff<'t> {
-    /// Compares two trees. `pairs` are the nodes (old, new) that are the same element. Only these
-    /// fields of `view` count: `all`, `max_bytes` and `ref_digits`, which bound the text, and
-    /// `interactive`, which omits what `-i` omits.
+    /// Compares two trees. `pairs` contains the nodes that are the same element, the old one first.
+    /// Only these fields of `view` count: `all`, `max_bytes` and `ref_digits`, which bound the
+    /// text, and `interactive`, which omits what `-i` omits.
     #[must_use]
     pub fn between(
         old: &'t Tree,
@@ -67,8 +68,8 @@ impl<'t> Diff<'t> {
         self.lines.is_empty() && self.omitted_lines == 0 && !self.page_changed
     }
 
-    /// Returns whether both captures were complete and every difference is printed, except for the
-    /// rest of long runs of removed lines. Only such a diff renews refs.
+    /// Returns whether both captures were complete and every difference is printed, although
+    /// removed lines may be summarized. Only such a diff renews refs.
     #[must_use]
     pub fn is_complete(&self) -> bool {
         self.omitted_lines == 0 && !self.runs_cut && !self.old.is_truncated() && !self.new.is_truncated()

@@ -1,7 +1,7 @@
 //! Pairs the nodes of two trees that a diff shows as one.
 //!
-//! Nodes are paired by handle first. If handles do not help (after a re-render, or on a device
-//! without identity), the children of two paired nodes are paired by their text. Equal subtrees are
+//! Nodes are paired by handle first. If handles do not help, as after a re-render or on a device
+//! without identity, the children of two paired nodes are paired by their text. Equal subtrees are
 //! paired first, then equal elements, then wrappers of the same kind. The pairs decide whether a
 //! diff shows a change or a removal and an addition. Refs never depend on them.
 
@@ -9,8 +9,8 @@ use crate::model::pairing::pair_equal;
 use crate::{IdentityGrade, NodeId, NodeRef, Role, Tree};
 use std::hash::{DefaultHasher, Hash, Hasher};
 
-/// Returns the pairs of nodes (first tree, second tree) that a diff shows as one, in the order of
-/// the second tree.
+/// Returns the pairs of nodes that a diff shows as one, in the order of the second tree. The node
+/// of the first tree comes first in each pair.
 #[must_use]
 pub fn pairs(old: &Tree, new: &Tree) -> Vec<(NodeId, NodeId)> {
     let mut paired = Pairing { old: vec![None; old.len()], new: vec![None; new.len()] };
@@ -30,9 +30,9 @@ pub fn pairs(old: &Tree, new: &Tree) -> Vec<(NodeId, NodeId)> {
 }
 
 struct Pairing {
-    /// For each node of the first tree, its partner.
+    /// For each node of the first tree, its partner in the second tree, if any.
     old: Vec<Option<NodeId>>,
-    /// For each node of the second tree, its partner.
+    /// For each node of the second tree, its partner in the first tree, if any.
     new: Vec<Option<NodeId>>,
 }
 

@@ -10,7 +10,8 @@ use hashbrown::HashMap;
 use std::fmt::Write as _;
 use stickpin_refs::{Generation, Ref};
 
-/// The length above which a run of similar added or removed siblings is cut, as in outlines.
+/// The number of lines above which a run of similar added or removed siblings is cut, as in
+/// outlines.
 const MAX_RUN: usize = 30;
 /// The maximum number of lines printed for a cut run of added siblings.
 const KEPT_ADDED: usize = 25;
@@ -107,7 +108,8 @@ pub(super) fn plan<'t>(
     writer.diff
 }
 
-/// Returns the outermost removed lines of the old outline, each with the new line that follows it.
+/// Returns the outermost removed lines of the old outline, each preceded by the index of the new
+/// line before which it is printed.
 fn removed_after(aligned: &AlignedOutlines<'_>) -> Vec<(usize, usize)> {
     let mut removed = Vec::new();
     let mut after = 0;
@@ -207,8 +209,8 @@ impl Writer<'_, '_> {
         if self.used > self.budget { self.diff.omitted_lines += 1 } else { self.diff.lines.push(line) }
     }
 
-    /// Adds a run of similar removed lines. A few lines suffice, and the diff still counts as
-    /// complete, because the caller lists the ended ref of every removed line.
+    /// Adds a run of similar removed lines. A few lines of a long run suffice, and the diff still
+    /// counts as complete, because the caller lists the ended ref of every removed line.
     fn write_removed_run(&mut self, run: &[(usize, usize)]) {
         let printed = if run.len() > MAX_RUN && !self.all { KEPT_REMOVED } else { run.len() };
         for &(_, at) in &run[..printed] {
@@ -307,7 +309,7 @@ impl Writer<'_, '_> {
     }
 }
 
-/// Appends the row that contains a node, unless the node's own label names it.
+/// Appends the text of the row that contains a node, unless the node has that text as its label.
 fn describe_row(text: &mut String, node: NodeRef<'_>, label: &str) {
     let row = node.ancestors().find(|a| a.role().is_row());
     let words = row.map_or("", |r| label_or_first_text(r, r.name()));
@@ -351,8 +353,8 @@ impl Diff<'_> {
     }
 
     /// Renders the lines without the header, each ending with a newline. `new_ref` returns the ref
-    /// of a node of the new tree (one of [`Diff::refs`]). `old_ref` returns the ref that stood for
-    /// a node of the old tree.
+    /// of a node from [`Diff::refs`]. `old_ref` returns the ref that stood for a node of the old
+    /// tree.
     #[must_use]
     pub fn render(
         &self,

@@ -1,5 +1,5 @@
-//! Caches what records learn about a tree, for as long as the tree exists, so that later queries do
-//! not read its rows again.
+//! Caches those parts of records that depend only on a tree, so that later queries do not read its
+//! rows again.
 
 use std::cell::OnceCell;
 use std::ops::Deref;

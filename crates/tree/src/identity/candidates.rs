@@ -26,9 +26,10 @@ pub(crate) struct SimilarNodes {
     by_similarity_key: HashMap<Fingerprint, Vec<NodeId>>,
 }
 
-/// Returns nodes that could have a meaning: nodes with the meaning's role and name. If there are
-/// many and the meaning's evidence is indexed, returns only those that share some of that evidence,
-/// and those in the row that the meaning names, if the row identifies the element and still exists.
+/// Returns the nodes for which a meaning could hold: those with its role and name. If there are
+/// many and the evidence of the meaning is indexed, returns only those that share some of the
+/// evidence. Includes those in the meaning's row, if the row identifies the element and still
+/// exists.
 pub(crate) fn candidates(records: &Records<'_>, last: &MeaningData) -> Vec<NodeId> {
     let mut found = Vec::new();
     for name in searched_names(last) {
@@ -123,7 +124,8 @@ fn similar_nodes(records: &Records<'_>, role: Role, name: Fingerprint) -> Rc<Sim
     })
 }
 
-/// Returns the names to search for: with counts and without.
+/// Returns fingerprints of the names to search for: the name, and the name without counts if it
+/// differs.
 fn searched_names(last: &MeaningData) -> Vec<Fingerprint> {
     let exact = Fingerprint::of(TextKind::Name, &last.name);
     if last.stable_name == exact { vec![exact] } else { vec![exact, last.stable_name] }

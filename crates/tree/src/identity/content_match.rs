@@ -1,9 +1,9 @@
-//! Content matching: finds the node that replaced one that is gone.
+//! Content matching: finds the node that replaced a node that is gone.
 //!
-//! A match needs a reason to believe that the same record re-rendered. Reasons are an equal row
-//! key, a surviving row node, replaced surroundings that read the same, and a reload of the same
-//! document. A row that looks equal is no such reason: someone may delete "Untitled" and create
-//! another "Untitled".
+//! On a device with identity, a match needs a reason to believe that the same record re-rendered.
+//! Reasons are an equal row key, a surviving row node, several rows that re-rendered together,
+//! replaced surroundings that read the same, and a reload of the same document. A row that looks
+//! equal is no such reason: someone may delete "Untitled" and create another "Untitled".
 
 use std::rc::Rc;
 
@@ -31,9 +31,9 @@ pub(crate) type RerenderedRows = Memo<(RecordsId, NodeId, NodeId), Rc<HashMap<No
 
 /// Returns the node of a new tree that replaces an element whose own node is gone.
 ///
-/// `old_node` is where the element was last seen, in the tree of `old`; `meaning` is the issued
-/// meaning. The returned node has both the issued meaning and the one that the element last had. On
-/// a device without identity, the issued meaning suffices.
+/// `old_node` is the node in which the element was last seen, in the tree of `old`; `meaning` is
+/// the issued meaning. The returned node has both the issued meaning and the one that the element
+/// last had. On a device without identity, the issued meaning suffices.
 ///
 /// # Errors
 /// Returns the reason why no node is accepted.
@@ -64,10 +64,10 @@ pub fn content_match(
 
 /// Returns whether the row of an absent element came back with its list.
 ///
-/// True if none of the earlier rows is left, and the list without this row keeps more than half of
-/// its text. That is the case for a virtual list that was scrolled back, and for a list that was
-/// paged back. A list of fewer than three rows, or a row among others that stayed, proves nothing.
-/// Also true if several rows re-rendered with equal text.
+/// True if the list had at least three rows, none of these rows is left, and the list without this
+/// row keeps more than half of its text. That is the case for a virtual list that was scrolled
+/// back, and for a list that was paged back. Also true if several rows re-rendered with equal text,
+/// even if other rows stayed.
 #[must_use]
 pub fn reappeared_with_list(old: &Records<'_>, old_node: NodeId, new: &Records<'_>, node: NodeId) -> bool {
     let row_of =
@@ -150,9 +150,9 @@ fn find_in_surviving_row<'n>(
     (!has_rival).then(|| new.tree.node(found))
 }
 
-/// Returns the only candidate that has the judged meaning, and whether its name is equal; `None` if
-/// no candidate has the meaning. Of several candidates that differ only in the counts in their
-/// names, the one with the exact name wins (`Last 7 days`, `Last 30 days`).
+/// Returns the only candidate that has the judged meaning, and whether its name is exactly equal.
+/// `None` if no candidate has the meaning. If candidates differ only in the counts in their names,
+/// as `Last 7 days` and `Last 30 days` do, the one with the exact name wins.
 fn choose_unique(
     verdicts: impl Iterator<Item = (NodeId, Verdict)>,
 ) -> Result<Option<(NodeId, bool)>, NoMatch> {
@@ -238,7 +238,7 @@ fn check_reload(old: &Records<'_>, a: NodeRef<'_>, new: &Records<'_>, b: NodeRef
     if same_document(old, a, new, b) { Ok(()) } else { Err(NoMatch::OtherDocument) }
 }
 
-/// Checks that the replacement of a subtree keeps more than half of its text.
+/// Checks that the replacement of a subtree keeps more than half of the subtree's text.
 fn check_rerender(
     old: &Records<'_>,
     a: NodeRef<'_>,

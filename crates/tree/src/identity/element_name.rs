@@ -7,8 +7,8 @@ use crate::identity::rows::numbers::{is_count, without_counts};
 use crate::identity::rows::text;
 use crate::{NodeRef, States};
 
-/// Returns the name without counts and badges. A badge is a leaf in a child element that is only a
-/// number.
+/// Returns the name without counts and badges. A badge is a leaf that contains only a count and is
+/// inside a child element.
 ///
 /// `Page 3` keeps its number, because it is one leaf.
 pub(crate) fn stable_name(node: NodeRef<'_>) -> String {
@@ -44,9 +44,9 @@ pub(crate) fn stable_name(node: NodeRef<'_>) -> String {
 /// Words that follow the number of selected, unread or new items.
 const SELECTION_WORDS: [&str; 5] = ["selected", "marked", "checked", "unread", "new"];
 
-/// Removes counts from a name: parenthesized integers, and a number before a plural (`show 7
-/// items`, `show 1 item`) or before a selection word (`3 selected`). `Page 3 of 12`, `Order 18` and
-/// `12 Main Street` keep their numbers.
+/// Removes counts from a name: parenthesized integers, numbers before a plural or a selection word,
+/// and `1` before a singular. `show 7 items` and `show 1 item` become `show item`, and `3 selected`
+/// becomes `selected`. `Page 3 of 12`, `Order 18` and `12 Main Street` keep their numbers.
 fn strip_counts(name: &str) -> String {
     let name = without_counts(name);
     if !name.contains(|c: char| c.is_ascii_digit()) {

@@ -1,4 +1,4 @@
-//! Reads the surroundings of an element: its record, and the surroundings that a record compares.
+//! Reads the record of an element, and the surroundings with which a record is compared.
 
 use std::sync::Arc;
 
@@ -21,7 +21,7 @@ use crate::{NodeRef, Role};
 /// page.
 const MAX_FINGERPRINTS: usize = 64;
 
-/// An element with the row in which it is read.
+/// An element with its row, for reading the element's record and surroundings.
 #[derive(Clone, Copy)]
 pub(crate) struct ElementReader<'r, 't> {
     pub(crate) records: &'r Records<'t>,
@@ -41,8 +41,8 @@ impl ElementReader<'_, '_> {
         }
     }
 
-    /// Returns the evidence for the element and the titles around it: the whole record that is kept
-    /// for a popup's opener.
+    /// Returns the record of the element without its section, popup text and opener. For the opener
+    /// of a popup, only this part is kept.
     fn opener_record(&self) -> Record {
         let evidence = self.evidence();
         let uses_heading_above = !self.records.cache.headings.is_in_page_frame(self.element);

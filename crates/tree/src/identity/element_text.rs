@@ -2,12 +2,12 @@
 //!
 //! Situations: a wrapper used as a button changes from `Subscribe` to `Delete account`. A list of
 //! clickable wrappers shows the next page in the same nodes. A renamed wrapper is another element.
-//! A counter in a wrapper (`Likes 3`), a relative time beside its title, or an answer that unfolds
-//! below a question does not make it another element.
+//! A counter in a wrapper, such as `Likes 3`, a relative time beside its title, or an answer that
+//! unfolds below a question does not make it another element.
 //!
 //! This rule applies only to actionable elements without an accessible name, without other controls
-//! inside, and with little text: at most two texts, or one heading, which names its box whatever is
-//! below it. A whole card is identified by its row.
+//! inside, and with at most two texts. A heading names its box whatever text is below it. A whole
+//! card is identified by its row.
 
 use hashbrown::HashMap;
 
@@ -40,8 +40,9 @@ pub(crate) struct NamelessText {
 pub(crate) type SharedTexts = HashMap<(Role, Fingerprint), u32>;
 
 impl NamelessText {
-    /// Returns the words of an element; `None` if it has a name, is not actionable, contains no
-    /// text, or is more than a button.
+    /// Returns the words of an element. `None` if the element has a name, is not actionable,
+    /// contains no text, is more than a button, or contains text that a person writes or that
+    /// changes by itself.
     pub(crate) fn of(element: NodeRef<'_>) -> Option<Self> {
         if !element.is(States::ACTIONABLE) || !element.name().is_empty() || is_user_or_live_text(element) {
             return None;

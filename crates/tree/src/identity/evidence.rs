@@ -13,7 +13,8 @@ pub(crate) enum Evidence {
     /// The key of the row.
     Key(RowKey),
     /// Texts, link targets, control names or row headers that only the element's row had. `raw_key`
-    /// is an index-like key of the row, which keeps a row valid after it has turned into an editor.
+    /// is a key of the row that may be only an index. This key keeps the record valid after the row
+    /// has turned into an editor.
     Text { fingerprints: Box<[Fingerprint]>, raw_key: Option<Fingerprint> },
     /// No other row had an element with the role and name of this one.
     OwnName,
@@ -90,7 +91,8 @@ impl Evidence {
 }
 
 impl ElementSurroundings {
-    /// Judges by the current values in the rows whether a row with these field values moved.
+    /// Judges, from the current values in the rows, whether the row that had these field values
+    /// moved.
     pub(crate) fn shift(&self, issued: &FieldValues) -> Shift {
         let Some((at, values)) = self.row.as_ref().and_then(|at| Some((at, at.values.as_ref()?))) else {
             return Shift::Unknown;

@@ -14,8 +14,8 @@ use crate::{Handle, Role, quote};
 /// not refer to the tree.
 ///
 /// Created by [`Records::meaning`](crate::Records::meaning), compared by
-/// [`Records::judge`](crate::Records::judge). States and values are never part of it. `Display`
-/// names the element for people, quoted and bounded: `button "Delete" in row "Mail 1"`.
+/// [`Records::judge`](crate::Records::judge). A changed state or value does not change the meaning.
+/// `Display` names the element for people, quoted and bounded: `button "Delete" in row "Mail 1"`.
 #[derive(Debug, Clone)]
 pub struct Meaning(pub(crate) Arc<MeaningData>);
 
@@ -55,8 +55,8 @@ impl Meaning {
         self.0.container.as_ref().filter(|(what, _)| *what == "row").map(|(_, label)| &**label)
     }
 
-    /// Returns whether a text printed from an earlier meaning matches this one, ignoring counts in
-    /// parentheses.
+    /// Returns whether a text printed from an earlier meaning matches this meaning, ignoring counts
+    /// in parentheses.
     #[must_use]
     pub fn reads_as(&self, text: &str) -> bool {
         let steady = |text: &str| without_counts(text).replace(" \"", "\"");
@@ -99,9 +99,9 @@ impl Meaning {
         Self(Arc::new(inner))
     }
 
-    /// Returns the nodes that the record refers to, if they exist: row, heading, section, the
-    /// opener from the time of issue, groups. A device that locates the element should report these
-    /// nodes, too.
+    /// Returns the nodes that the record refers to, if they exist: the row, heading, section,
+    /// opener and groups from the time of issue. A device that locates the element should report
+    /// these nodes, too.
     #[must_use]
     pub fn context_handles(&self) -> Vec<Handle> {
         self.0.record.nodes().collect()

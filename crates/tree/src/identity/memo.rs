@@ -1,4 +1,4 @@
-//! Answers that are computed once.
+//! Values that are computed once per key.
 
 use std::cell::RefCell;
 use std::hash::{Hash, Hasher};
@@ -6,7 +6,7 @@ use std::rc::Rc;
 
 use hashbrown::HashMap;
 
-/// A cache of one answer per key.
+/// A cache of one value per key.
 #[derive(Debug)]
 pub(crate) struct Memo<K, V>(RefCell<HashMap<K, V>>);
 
@@ -17,7 +17,7 @@ impl<K, V> Default for Memo<K, V> {
 }
 
 impl<K: Hash + Eq + Clone, V: Clone> Memo<K, V> {
-    /// Returns the answer for a key, computing it on first use.
+    /// Returns the value for a key, computing it on first use.
     pub(crate) fn get(&self, key: K, work: impl FnOnce() -> V) -> V {
         if let Some(known) = self.0.borrow().get(&key) {
             return known.clone();

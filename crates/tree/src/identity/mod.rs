@@ -5,7 +5,7 @@
 //! recycles its rows. The *record* distinguishes them: the key, text, numbers or position of the
 //! row, the heading above, or the opener of the menu. [`Records`] reads the record from a tree,
 //! [`Meaning`] keeps it, and [`Records::judge`] decides whether a node of a later tree is still the
-//! issued element. [`content_match`] finds the node that replaced one that is gone.
+//! issued element. [`content_match`] finds the node that replaced a node that is gone.
 //!
 //! Two values are compared. A `Record` is the evidence from the time of issue, kept without the
 //! tree. An `ElementSurroundings` contains those surroundings of an element of a later tree that

@@ -14,7 +14,8 @@ use crate::{Handle, NodeRef, Role, Tree};
 /// A menu or dialog rarely states what opened it, and one dialog node may serve every row of a
 /// table. The session calls [`Openers::note_act`] when it acts. It calls [`Openers::observe`] on
 /// every complete capture, before it builds the [`Records`](crate::Records) of that capture. On
-/// devices without identity, nothing is remembered, and only links in the app itself count.
+/// devices without identity, nothing is remembered, and only the app's own references between
+/// popups and openers count.
 #[derive(Debug, Clone, Default)]
 pub struct Openers {
     last: Option<Opener>,
@@ -34,7 +35,7 @@ pub(crate) struct OpenerData {
     pub(crate) name: Fingerprint,
     pub(crate) handle: Option<Handle>,
     pub(crate) record: Record,
-    /// The context of the opener.
+    /// The surroundings of the opener at the time of the action.
     pub(crate) context: ElementSurroundings,
 }
 
@@ -46,13 +47,13 @@ impl Opener {
 }
 
 impl Openers {
-    /// Records the element of an action as the opener of what appears next. `None` (the target is
-    /// itself in a popup) keeps the last one: what a menu item opens belongs to the opener of the
-    /// menu.
+    /// Records the element of an action as the opener of what appears next. `None`, for a target
+    /// that is itself in a popup, keeps the last opener: what a menu item opens belongs to the
+    /// opener of the menu.
     ///
-    /// An open popup whose opener was similar to this element ("More" in another row) belongs to
-    /// this element from now on. Between two captures, the popup may have closed and opened again
-    /// unnoticed.
+    /// An open popup whose opener was similar to this element, such as "More" in another row,
+    /// belongs to this element from now on. Between two captures, the popup may have closed and
+    /// opened again unnoticed.
     pub fn note_act(&mut self, opener: Option<Opener>) {
         let Some(opener) = opener else { return };
         for then in self.popups.values_mut().flatten() {

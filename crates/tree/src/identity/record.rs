@@ -73,14 +73,15 @@ pub(crate) struct RowSurroundings {
     /// element's own link target.
     pub(crate) element: Range<NodeId>,
     pub(crate) index: usize,
-    /// The number of rows.
+    /// The number of rows in the container.
     pub(crate) count: usize,
     /// The field values of all rows. `None` once the tree is gone: values change as a person types.
     pub(crate) values: Option<Arc<Values>>,
 }
 
 impl RowSurroundings {
-    /// Returns whether the row has no text and has this index-like key.
+    /// Returns whether the row has this index-like key and no text outside the element. Always
+    /// false once the tree is gone.
     pub(crate) fn is_blank_with(&self, raw_key: Fingerprint) -> bool {
         self.values.is_some()
             && self.row.raw_key == Some(raw_key)
@@ -139,8 +140,8 @@ impl Record {
         self.group_titles.iter_mut().for_each(|title| *title = title.with_node_of(&now.group_titles));
     }
 
-    /// Returns the nodes that the record refers to: row, heading, section, the opener from the time
-    /// of issue, groups.
+    /// Returns the nodes that the record refers to: the row, heading, section, opener and groups
+    /// from the time of issue.
     pub(crate) fn nodes(&self) -> impl Iterator<Item = Handle> {
         let heading = if let Evidence::Heading(title) = &self.evidence {
             Some(title)

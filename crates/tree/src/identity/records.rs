@@ -165,12 +165,13 @@ impl<'t> Records<'t> {
         self.compare_text(issued, element).ok().flatten().or_else(renamed)
     }
 
-    /// Returns the text of the heading above an element's row, if it differs from the one at the
+    /// Returns the text of the heading above an element's row, if it differs from the text at the
     /// time of issue; empty if there is no such heading now. `None` unless the row identifies its
     /// own record.
     ///
     /// The element itself must be unchanged according to [`Records::judge`]. An action should still
-    /// report the heading, because rows may have the same text for all records (`Billing address`).
+    /// report the heading, because rows may have the same text for all records, such as `Billing
+    /// address`.
     #[must_use]
     pub fn changed_heading(&self, issued: &Meaning, node: NodeId) -> Option<String> {
         let then = issued.0.record.heading_above.filter(|_| !issued.0.record.is_row_part)?;
@@ -180,8 +181,8 @@ impl<'t> Records<'t> {
         (!holds).then(|| live.heading_above().map_or_else(String::new, |h| h.name().to_owned()))
     }
 
-    /// Returns whether a node is one row of several: an item, article, option or group among
-    /// similar ones, or a repeated wrapper.
+    /// Returns whether a node is one row of several, such as an item, article, option or group
+    /// among similar ones, or a repeated wrapper.
     #[doc(hidden)]
     #[must_use]
     pub fn is_list_row(&self, node: NodeRef<'_>) -> bool {
@@ -253,7 +254,7 @@ impl<'t> Records<'t> {
         self.cache.structure.row_or_group_of(element)
     }
 
-    /// Returns the container of an element, for messages.
+    /// Returns the kind and the label of what contains an element, for messages.
     fn container_label(&self, element: NodeRef<'t>, record: &Record) -> Option<(&'static str, Box<str>)> {
         let is_row = record.evidence.is_row();
         let row = || self.distinguishing_text(element.id()).map(|t| ("row", t.into()));

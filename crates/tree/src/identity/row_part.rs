@@ -66,8 +66,8 @@ impl<'t> ElementReader<'_, 't> {
 
     /// Returns whether the element is below a heading, not merely before a part of the page that
     /// has one. A bar may precede the title of the part that it serves, but not the title of a
-    /// later named region. A row with only this element belongs to a list, and what follows is the
-    /// content of the list.
+    /// later named region. If the element is the only control of its row, the row belongs to a
+    /// list, and a heading after the element is part of the list's content.
     fn is_below(&self, heading: NodeRef<'_>, at: RowAt<'_>) -> bool {
         let is_outside = |n: &NodeRef<'_>| !n.contains(self.element.id());
         heading.id() < self.element.id()

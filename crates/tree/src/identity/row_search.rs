@@ -4,7 +4,7 @@ use crate::identity::rows::detect::Structure;
 use crate::identity::rows::text::{leaf_text, walk};
 use crate::{NodeRef, States};
 
-/// Returns whether the row of an element, or a row around that one, contains a given text leaf or
+/// Returns whether the row of an element, or a row around that row, contains a given text leaf or
 /// control name outside the element itself.
 pub(crate) fn row_contains(
     structure: &Structure,

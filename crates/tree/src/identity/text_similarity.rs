@@ -21,10 +21,10 @@ pub(crate) struct TextCounts {
     total: u32,
 }
 
-/// Cached counts of the text that a newer part keeps of an older one.
+/// Cached counts of the text that a newer part keeps of an older part.
 pub(crate) type KeptCounts = Memo<(RecordsId, NodeId, NodeId), u32>;
 
-/// A part of a tree, excluding one element in it.
+/// The part of a tree below a root, without one element in the part if an element is given.
 pub(crate) type PageArea<'a, 't> = (&'a Records<'t>, NodeRef<'t>, Option<NodeRef<'t>>);
 
 /// Returns whether the part `now` keeps more than half of the text of the part `then`. `None` if

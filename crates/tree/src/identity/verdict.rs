@@ -7,8 +7,8 @@ use std::fmt;
 pub enum Verdict {
     /// The node is the issued element.
     Same {
-        /// The current name or words, if they differ from the issued ones (`Cart (1)` is now `Cart
-        /// (2)`).
+        /// The current name or words, if they differ from the issued ones, as when `Cart (1)` is
+        /// now `Cart (2)`.
         reads_now: Option<String>,
     },
     /// The node is something else now, according to the clause.

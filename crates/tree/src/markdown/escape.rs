@@ -1,6 +1,6 @@
 //! Escapes an app's text so that it stays text in Markdown. The text cannot form headings, links,
-//! tables, code or HTML, nor imitate the lines of this module. Follows CommonMark 0.31, 2.4
-//! "Backslash escapes", and the GFM extensions.
+//! tables, code or HTML, nor imitate the lines of this module. Follows section 2.4 of CommonMark
+//! 0.31, "Backslash escapes", and the GFM extensions.
 
 use crate::model::escape::{escape, is_unsafe, percent_encode};
 
@@ -71,8 +71,8 @@ pub(super) fn code_span(text: &str) -> String {
     format!("{fence}{pad}{escaped}{pad}{fence}")
 }
 
-/// Returns a fence for a code block that contains this text: at least three backticks, and more
-/// than any run of them in the text.
+/// Returns a fence for a code block that contains this text: at least three backticks, and longer
+/// than any run of backticks in the text.
 pub(super) fn fence(text: &str) -> String {
     "`".repeat(longest_run(text, '`').max(2) + 1)
 }

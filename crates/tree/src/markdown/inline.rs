@@ -24,7 +24,7 @@ impl InlineText {
         self.text.is_empty()
     }
 
-    /// Appends a piece with the space that a reader would expect. Captures contain texts but not
+    /// Appends a piece, after a space if a reader would expect one. Captures contain texts but not
     /// the white space between them.
     fn push(&mut self, piece: &str) {
         if piece.is_empty() {
@@ -157,7 +157,8 @@ impl<'t> PageWriter<'t> {
         line
     }
 
-    /// Appends raised or lowered text without a space. Without a tag, 10⁶ would read 106.
+    /// Appends raised or lowered text in a tag, without a space. Without the tag, 10⁶ would read
+    /// 106.
     fn script(&mut self, node: NodeRef<'t>, line: &mut InlineText, tag: &str, depth: usize) {
         let inner = self.inline_of(node, depth);
         if inner.text.starts_with('[') {

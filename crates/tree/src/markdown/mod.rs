@@ -1,9 +1,10 @@
 //! Renders a tree as Markdown for reading: CommonMark 0.31 with the tables of GFM 0.29.
 //!
 //! Links are numbered in page order and listed once at the end. Controls are in brackets, in the
-//! words of a snapshot. A tree contains no secrets. The app's text is escaped and stays text:
-//! headings, lists, tables, the list of links, and notes in brackets (`[… 3 more lines`) are always
-//! written by this module. A link text may begin with `…`, but a link number follows its bracket.
+//! words of a snapshot. A tree contains no secrets. The app's text is escaped and stays text.
+//! Headings, lists, tables, the list of links, and notes in brackets, such as `[… 3 more lines`,
+//! are always written by this module. A link text may begin with `…`, but a link number follows its
+//! bracket.
 
 mod escape;
 mod inline;
@@ -66,14 +67,15 @@ pub struct Excerpt {
     pub missing: usize,
 }
 
-/// The maximum number of headings that an error lists.
+/// The maximum number of similar headings that an error lists if no heading matches.
 const MAX_LISTED_HEADINGS: usize = 5;
 
 /// The minimum space, in bytes, in which the beginning of a line that does not fit is shown.
 const MIN_BEGINNING_BYTES: usize = 200;
 
 impl MarkdownLine {
-    /// Returns the first words of a line of text, if they are worth showing.
+    /// Returns the first words of a line of text in at most `max_bytes` bytes. `None` for a
+    /// heading, code or a table row, and if there is space for only a few words.
     fn excerpt(&self, max_bytes: usize) -> Option<String> {
         if max_bytes < MIN_BEGINNING_BYTES
             || self.heading.is_some()
@@ -227,7 +229,8 @@ impl Markdown {
         format!("[… {more}, the total is {total} bytes: {section}--max-bytes {whole}]")
     }
 
-    /// Returns the size in bytes of lines and the list of their links.
+    /// Returns the size in bytes of lines, with the closing fence, the note on truncation and the
+    /// list of links.
     fn size(&self, rows: &[MarkdownLine]) -> usize {
         let rows = trim_blank(rows);
         let lines: usize = rows.iter().map(|r| r.text.len() + 1).sum();

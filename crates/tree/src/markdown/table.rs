@@ -1,4 +1,4 @@
-//! Writes tables in the syntax of GFM (0.29, 4.10).
+//! Writes tables in the syntax of GFM 0.29, section 4.10.
 
 use super::escape;
 use super::inline::InlineText;
@@ -11,7 +11,7 @@ const MAX_COLUMNS: usize = 100;
 /// The maximum length, in bytes, of a cell that is repeated in each of the rows that it spans.
 const MAX_REPEATED_CELL: usize = 100;
 
-/// A cell of a table.
+/// The content of a table's cell, and whether the cell is a column header.
 #[derive(Debug, Default, Clone)]
 struct Cell {
     line: InlineText,
@@ -147,9 +147,9 @@ fn cells_of(row: NodeRef<'_>) -> Vec<NodeRef<'_>> {
     cells
 }
 
-/// Returns whether a table is for layout: it has no cells, or it is a `table` that has neither
-/// headers nor a name, and that has a single row, one cell per row, or content that data cells do
-/// not have.
+/// Returns whether a table is for layout. Either the table has no cells, or its role is `table` and
+/// it has neither headers nor a name. In the latter case, the table must also have a single row, as
+/// many cells as rows, or content that data cells do not have.
 fn is_layout(table: NodeRef<'_>, rows: &[NodeRef<'_>]) -> bool {
     let cells: Vec<_> = rows.iter().flat_map(|r| cells_of(*r)).collect();
     let has_header = cells.iter().any(|c| matches!(c.role(), Role::ColumnHeader | Role::RowHeader));

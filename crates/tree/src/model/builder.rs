@@ -16,7 +16,7 @@ pub struct NodeSpec<'a> {
     pub value: &'a str,
     /// The platform's own name for the kind of element.
     pub tag: &'a str,
-    /// The states.
+    /// The states of the node.
     pub states: States,
     /// The level of a heading, list item, tree item or row; 0 for none.
     pub level: u8,
@@ -30,8 +30,8 @@ pub struct NodeSpec<'a> {
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
 pub enum TreeError {
-    /// The first node is not a document, a node is more than one level deeper than the previous
-    /// one, or a later node is at depth 0.
+    /// The first node is not a document at depth 0, a later node is at depth 0, or a node is more
+    /// than one level deeper than its predecessor.
     #[error("node {node} is at an invalid depth: {depth}")]
     Depth {
         /// The position of the node.
@@ -63,7 +63,7 @@ pub enum TreeError {
 pub struct TreeBuilder {
     tree: Tree,
     strings: Interner,
-    /// Open ancestors as (node, document index).
+    /// The open ancestors, each with the index of its document.
     open: Vec<(NodeId, u16)>,
     scratch: String,
 }
@@ -215,7 +215,8 @@ impl TreeBuilder {
     /// Returns the finished tree.
     ///
     /// # Errors
-    /// Returns [`TreeError::Empty`] when nothing was pushed.
+    /// Returns [`TreeError::Empty`] when nothing was pushed, and [`TreeError::TooLarge`] if there
+    /// are too many nodes.
     pub fn finish(mut self) -> Result<Tree, TreeError> {
         if self.is_empty() {
             return Err(TreeError::Empty);

@@ -54,9 +54,9 @@ pub(super) fn split_at_numbers(text: &str) -> Vec<&str> {
     (0..=numbers.len()).map(|nth| text_before_number(text, &numbers, nth)).collect()
 }
 
-/// Returns whether only a clock or timer advanced. The texts differ only in numbers, and each
-/// number that differs is part of a time with seconds (`10:30:15`) or counts seconds or minutes
-/// (`892 / 900 s`, `4m 32s`).
+/// Returns whether only a clock or timer advanced. The texts differ only in numbers. Each number
+/// that differs is part of a time with seconds, such as `10:30:15`, or counts seconds or minutes,
+/// as in `892 / 900 s` and `4m 32s`.
 ///
 /// `9:00`, `9 h`, `3 days` and `5 m` may distinguish two records. They count as ticking only when a
 /// smaller unit follows.
@@ -73,14 +73,14 @@ pub(super) fn is_clock_change(before: &str, now: &str) -> bool {
     )
 }
 
-/// Returns whether the numbers of a text are percentages or prices, which never distinguish
-/// records.
+/// Returns whether a text contains a percent or currency sign. Its numbers then count as
+/// percentages or prices, which never distinguish records.
 pub(super) fn is_quantity(text: &str) -> bool {
     text.contains(['%', '€', '$', '£', '¥'])
 }
 
-/// Returns the start of the number that has this first digit: its sign, unless the sign joins the
-/// number to the preceding text.
+/// Returns the offset at which the number with this first digit begins. A sign before the digit
+/// belongs to the number, unless the sign joins the number to the preceding text.
 fn number_start(text: &str, digit: usize) -> usize {
     let signed = ["-", "+", "\u{2212}"].iter().find_map(|sign| text[..digit].strip_suffix(sign));
     let is_free = |front: &&str| !front.ends_with(|c: char| c.is_alphanumeric());
@@ -108,8 +108,8 @@ fn numbers(text: &str) -> Vec<Range<usize>> {
     found
 }
 
-/// Returns the text between a number and the previous one. After the last number, returns the rest
-/// of the text.
+/// Returns the text between the number with index `nth` and the previous number. If `nth` is the
+/// index after the last number, returns the rest of the text.
 fn text_before_number<'t>(text: &'t str, numbers: &[Range<usize>], nth: usize) -> &'t str {
     let from = nth.checked_sub(1).map_or(0, |last| numbers[last].end);
     &text[from..numbers.get(nth).map_or(text.len(), |number| number.start)]
@@ -132,7 +132,7 @@ fn is_in_clock(text: &str, numbers: &[Range<usize>], nth: usize) -> bool {
 
 /// Returns the unit of a number that changes by itself: seconds or minutes, or a larger unit
 /// followed by a smaller one that changes. Further numbers, joined by `/` or `:`, may stand between
-/// the number and its unit (`3/10 s`, `1:05 min`).
+/// the number and its unit, as in `3/10 s` and `1:05 min`.
 fn ticking_unit(text: &str, numbers: &[Range<usize>], nth: usize) -> Option<TimeUnit> {
     if is_in_word(text, numbers, nth) {
         return None;

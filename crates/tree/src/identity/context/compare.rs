@@ -20,9 +20,9 @@ use crate::model::pairing::pair_equal;
 pub struct ContextChange {
     /// The kind of fact that changed.
     pub kind: FactKind,
-    /// The earlier text; empty if none.
+    /// The earlier text, which may be empty.
     pub before: String,
-    /// The current text; empty if none.
+    /// The current text, which may be empty.
     pub after: String,
     /// The key of the fact across captures.
     pub key: FactKey,
@@ -38,8 +38,8 @@ impl ContextChange {
         differ_in_numbers(&self.before, &self.after)
     }
 
-    /// Returns whether the texts name different states of something (`per second, rising`, `per
-    /// second, falling`).
+    /// Returns whether the texts name different states of something, such as `per second, rising`
+    /// and `per second, falling`.
     #[must_use]
     pub fn differs_in_state(&self) -> bool {
         self.kind == FactKind::Text && differ_in_state(&self.before, &self.after)
@@ -66,8 +66,9 @@ pub(super) fn pattern(kind: FactKind, shape: u32, text: &str) -> u64 {
 
 impl Fact {
     /// Returns the key of the fact across captures, which also identifies a position whose text
-    /// changes by itself. An app may put a new node into the old parent each time it rewrites a
-    /// text, so a text is keyed by its parent. Without identity, the shape is the key.
+    /// changes by itself. A text is keyed by its parent, because an app may put a new node into the
+    /// parent each time it rewrites a text. Other facts are keyed by their slot and, without
+    /// identity, by their shape.
     pub(super) fn key(&self) -> FactKey {
         let place = match (self.kind, self.parent, self.slot) {
             (FactKind::Text, 1.., _) => self.parent,
@@ -125,7 +126,7 @@ fn nested_keys((f, _): FactText<'_>) -> Option<u64> {
 /// The facts that are the same in two captures, as indices.
 #[derive(Default)]
 pub(super) struct FactPairs {
-    /// Pairs (then, now), whether the texts are equal or not.
+    /// Pairs of an earlier and a current fact, whether or not their texts are equal.
     pub(super) found: Vec<(usize, usize)>,
     /// Earlier facts without a current counterpart.
     pub(super) gone: Vec<usize>,

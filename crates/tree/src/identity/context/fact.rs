@@ -42,7 +42,7 @@ pub enum FactKind {
 /// One thing that a reader sees, as a segment stores it.
 ///
 /// `slot`, `parent` and `grandparent` are made from hashes of handles; they are 0 for nodes without
-/// a handle. Only the slot of an address or page title is a hash of its frame.
+/// a handle. The slot of an address or page title is instead a hash of the frame.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Fact {
     /// The position of the fact: its element or, for a text, the parent and the index among the
@@ -52,7 +52,7 @@ pub(super) struct Fact {
     pub(super) parent: u64,
     /// The grandparent of the node.
     pub(super) grandparent: u64,
-    /// A hash of the roles and tags of the node and its nearest ancestors.
+    /// A hash of the kind, and of the roles and tags of the node and its three nearest ancestors.
     pub(super) shape: u32,
     /// The end offset of the fact's text in the text of its chunk.
     pub(super) end: u16,
@@ -106,7 +106,7 @@ pub(super) fn handle_hash(node: Option<Handle>) -> u64 {
     node.map_or(0, |handle| nonzero_hash(&handle))
 }
 
-/// Returns a nonzero hash.
+/// Returns a hash of a value that is never 0.
 pub(super) fn nonzero_hash(of: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     of.hash(&mut hasher);

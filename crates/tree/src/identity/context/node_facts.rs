@@ -11,7 +11,7 @@ use crate::identity::rows::text::is_field;
 use crate::identity::surroundings::heading::stable_title;
 use crate::{Attr, NodeId, NodeRef, Role, States};
 
-/// The maximum number of characters kept of a fact.
+/// The maximum number of characters of a fact's text that are kept.
 pub(super) const MAX_FACT_CHARS: usize = 500;
 
 /// The maximum number of texts that name a selected item.
@@ -31,8 +31,8 @@ pub(super) fn visit_document_facts<'t>(
     }
 }
 
-/// Returns a URL without its fragment. A fragment stays if it is a route (`#/orders/17`,
-/// `#!/orders/17`).
+/// Returns a URL without its fragment. A fragment stays if it is a route, such as `#/orders/17` or
+/// `#!/orders/17`.
 fn path_and_query(url: &str) -> &str {
     match url.split_once('#') {
         Some((_, fragment)) if fragment.starts_with(['/', '!']) => url,
@@ -84,8 +84,8 @@ pub(super) fn is_toggle(node: NodeRef<'_>) -> bool {
 }
 
 /// Returns the node for which the selection of an item is reported. For a tab, link, list item,
-/// option, row or wrapper, this is the nearest ancestor that is neither a row nor a wrapper. Any
-/// other item stands for itself.
+/// option, row, row group or wrapper, this is the nearest ancestor that is not a row, row group or
+/// wrapper. Any other item stands for itself.
 pub(super) fn list_of(item: NodeRef<'_>) -> NodeId {
     let groups =
         |n: &NodeRef<'_>| !matches!(n.role(), Role::Generic | Role::Clickable | Role::RowGroup | Role::Row);
@@ -118,7 +118,8 @@ pub(super) fn append_stable_content(item: NodeRef<'_>, items: &mut String) {
     }
 }
 
-/// Returns the texts in a node, joined.
+/// Returns the texts in a node, joined by spaces. Omits the texts after the first
+/// [`MAX_FACT_CHARS`] bytes.
 pub(super) fn node_text(node: NodeRef<'_>) -> String {
     let mut text = String::new();
     for leaf in node.subtree().filter(|n| n.is_text() && !n.name().is_empty()) {
@@ -133,7 +134,8 @@ pub(super) fn node_text(node: NodeRef<'_>) -> String {
     text
 }
 
-/// Returns a hash of the roles and tags of a node and its nearest ancestors.
+/// Returns a hash of a fact's kind, and of the roles and tags of its node and the three nearest
+/// ancestors.
 pub(super) fn shape_of(node: NodeRef<'_>, kind: FactKind) -> u32 {
     let mut shape = DefaultHasher::new();
     (kind, node.role(), node.tag()).hash(&mut shape);

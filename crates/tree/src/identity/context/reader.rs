@@ -155,9 +155,10 @@ impl<'r, 't> ContextReader<'r, 't> {
         found
     }
 
-    /// Returns the nodes that belong to an element itself and are judged like its name and states:
-    /// the content of a control. A card or row that is pressed as a whole is instead identified by
-    /// its content.
+    /// Returns the nodes and facts that belong to an element itself and are judged like its name
+    /// and states. For a field, a named control or an element named by its content, these are all
+    /// of its content. Any other element counts with its own node alone: the content of a card or
+    /// row that is pressed as a whole identifies the record.
     #[must_use]
     pub fn own_content(&self, element: NodeId) -> ElementContent {
         let element = self.records.tree().node(element);
@@ -198,8 +199,8 @@ impl<'r, 't> ContextReader<'r, 't> {
         builder.finish(segment_key(segment))
     }
 
-    /// Visits the facts of a segment in document order, then its selections and its open button:
-    /// the node, the kind and the text of each.
+    /// Calls `found` with the node, kind and text of each fact of a segment: first in document
+    /// order, then for the selections and the open button.
     fn visit(&self, segment: NodeRef<'t>, mut found: impl FnMut(NodeRef<'t>, FactKind, &str)) {
         if segment.role() == Role::Document {
             visit_document_facts(segment, &mut found);
@@ -270,9 +271,9 @@ impl<'r, 't> ContextReader<'r, 't> {
         Some(words)
     }
 
-    /// Records the selection in a segment that is inside another one: the row itself, with its
-    /// text, if something in it is selected; the selected items of a list box; nothing in other
-    /// popups, in messages or in complementary sections.
+    /// Records the selection in a nested segment. For a row in which something is selected, this is
+    /// the row itself with its text; for a list box, the selected items. Ignores other popups,
+    /// messages and complementary sections.
     fn selection_in(&self, row: NodeRef<'t>, selected: &mut BTreeMap<NodeId, String>) {
         let from = self.selected_nodes.partition_point(|&n| n < row.id());
         let selected_nodes = self.selected_nodes[from..].iter().take_while(|&&n| n < row.subtree_end());

@@ -5,7 +5,7 @@ use crate::identity::records::Records;
 use crate::identity::surroundings::popup::is_popup;
 use crate::{NodeRef, Role, States};
 
-/// Returns whether a node is a separate segment inside the one around it.
+/// Returns whether a node is a separate segment inside the segment around it.
 #[doc(hidden)]
 #[must_use]
 pub fn is_segment_root(records: &Records<'_>, node: NodeRef<'_>) -> bool {
@@ -17,8 +17,8 @@ pub fn is_segment_root(records: &Records<'_>, node: NodeRef<'_>) -> bool {
     }
 }
 
-/// Returns whether a node is a message (live region, log, timer), whose content comes and goes by
-/// itself.
+/// Returns whether a node is a message, such as a live region, log or timer, whose content comes
+/// and goes by itself. A message directly inside another message does not count.
 pub(super) fn is_message(node: NodeRef<'_>) -> bool {
     let is_live = |n: NodeRef<'_>| {
         n.is(States::LIVE)

@@ -8,7 +8,8 @@ use super::fact::{FactKey, FactKind, handle_hash};
 use super::node_facts::shape_of;
 use crate::{Handle, NodeId, NodeRef, Tree};
 
-/// The maximum number of texts that are compared in nodes that came or went.
+/// The maximum number of added texts, and of removed texts, that are compared. If there are more,
+/// these texts are not compared at all.
 const MAX_RERENDERED: usize = 2_000;
 
 /// The differences between two trees of one surface.
@@ -17,8 +18,8 @@ pub struct TextChanges {
     /// The positions of texts that differ only in numbers. Changed words may belong to another
     /// record.
     pub changed_numbers: Vec<FactKey>,
-    /// The positions of texts that name another state (`per second, rising`), with the earlier and
-    /// current text.
+    /// The positions of texts that now name another state, such as `per second, rising`, each with
+    /// the earlier and the current text.
     pub states: Vec<(FactKey, String, String)>,
     /// The [patterns](super::ContextChange::pattern) of numbers that moved to other nodes below an
     /// element that stayed: the marks of a re-rendered chart.
@@ -66,7 +67,7 @@ pub fn compare_texts(before: &Tree, now: &Tree) -> TextChanges {
     changes
 }
 
-/// Returns the patterns of the new texts that replaced others below the same element. The same
+/// Returns the patterns of the new texts that replaced other texts below the same element. The same
 /// number of texts with the pattern must have disappeared, or any number if the new texts are bare
 /// numbers. The old and new texts must differ.
 fn rerendered_patterns(

@@ -1,7 +1,7 @@
 //! The content of rows, and what distinguishes a row from the others.
 //!
-//! Everything about a container (the rows with one parent) is computed once per capture, however
-//! many elements use it.
+//! A container is the rows with one parent. Everything about it is computed once per capture,
+//! however many elements use it.
 
 use std::cell::OnceCell;
 use std::ops::Range;
@@ -35,14 +35,14 @@ pub(crate) struct Row {
     pub(crate) raw_key: Option<Fingerprint>,
     pub(crate) text: RowFingerprints,
     pub(crate) names: RowFingerprints,
-    /// The names of row headers that are not texts, as on most desktops.
+    /// The names of row headers that contain no text leaves, as on most desktops.
     pub(crate) headers: RowFingerprints,
     pub(crate) numbers: RowFingerprints,
     pub(crate) values: RowFingerprints,
     /// The texts that are labels of fields in the row, in document order.
     labels: Vec<NodeId>,
-    /// Whether the label of a field distinguishes the row. A label that all rows have (`Quantity`)
-    /// does not make them a form.
+    /// Whether the label of a field distinguishes the row. A label that all rows have, such as
+    /// `Quantity`, does not make the rows a form.
     pub(crate) is_of_form: bool,
 }
 
@@ -51,8 +51,7 @@ pub(crate) struct Row {
 pub(crate) struct RowFingerprints {
     /// All fingerprints, sorted.
     all: Vec<(Fingerprint, NodeId)>,
-    /// The fingerprints that no other row of the container has, in document order, without
-    /// duplicates.
+    /// The fingerprints that no other row of the container has, in document order.
     pub(crate) distinguishing: Vec<(NodeId, Fingerprint)>,
 }
 
@@ -128,7 +127,7 @@ impl Container {
         }
     }
 
-    /// Returns for each row whether `find` counts another one as similar. `find` is called once.
+    /// Returns for each row whether `find` counts another row as similar. `find` is called once.
     pub(crate) fn similar(&self, find: impl FnOnce(&[NodeId]) -> Vec<bool>) -> &[bool] {
         self.similar.get_or_init(|| find(&self.ids))
     }
@@ -275,7 +274,8 @@ fn read_row(row: NodeRef<'_>) -> Row {
     found
 }
 
-/// Returns a fingerprint of the name of a field as spelled in its label.
+/// Returns a fingerprint of the name or the label of a field, without white space, colons and
+/// asterisks around it.
 fn field_label(text: &str) -> Fingerprint {
     Fingerprint::of(
         TextKind::Name,
@@ -283,9 +283,9 @@ fn field_label(text: &str) -> Fingerprint {
     )
 }
 
-/// Returns the target of a link, without a query that equals the page's own, because such a query
-/// does not distinguish records. `None` for a node without a target, and for `#` and scripts, which
-/// lead nowhere.
+/// Returns the target of a link. Omits a query that equals the query of the page, because such a
+/// query does not distinguish records. `None` for a node without a target, and for `#` and scripts,
+/// which lead nowhere.
 fn link_path(link: NodeRef<'_>) -> Option<String> {
     let href = link.attr(Attr::Href).filter(|h| *h != "#" && !h.starts_with("javascript:"))?;
     let Some((path, query)) = href.split_once('?') else { return Some(href.to_owned()) };

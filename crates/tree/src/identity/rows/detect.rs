@@ -15,7 +15,7 @@ use crate::{Attr, NodeId, NodeRef, Role, States, StrId, Tree};
 /// gets it, or nodes that refer to it.
 #[derive(Debug)]
 pub(crate) struct Structure {
-    /// The rows by role, per nearest ancestor with a role.
+    /// The rows by role, per nearest ancestor that is not a wrapper.
     by_role: Box<[OnceCell<RowsByRole>]>,
     /// The plain children and cards by tag, per parent.
     by_tag: Box<[OnceCell<Vec<Repeated>>]>,
@@ -127,7 +127,7 @@ impl Structure {
             && self.as_row(node).is_some_and(|at| !self.row(node.tree(), at).is_of_form)
     }
 
-    /// Returns a node as a row, regardless of its siblings.
+    /// Returns a node as a row, regardless of its siblings; `None` if the node cannot be a row.
     pub(crate) fn as_row(&self, node: NodeRef<'_>) -> Option<RowAt<'_>> {
         let container = if is_row_role(node.role()) {
             let parent = node.ancestors().find(|n| !is_plain(*n))?;
@@ -233,7 +233,7 @@ impl Structure {
     }
 }
 
-/// Returns for each node whether another one has an equal `likeness`.
+/// Returns for each node whether another node has an equal `likeness`.
 fn find_equal<L: Eq + Hash>(ids: &[NodeId], likeness: impl Fn(NodeId) -> L) -> Vec<bool> {
     let mut counts: HashMap<L, u32> = HashMap::new();
     for &id in ids {

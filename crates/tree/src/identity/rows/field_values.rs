@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use crate::identity::fingerprint::Fingerprint;
 
-/// Field values of rows that nothing else distinguishes. Values are never part of a meaning, so
-/// typing changes nothing. They reveal only that rows moved: the values then appear in another row.
+/// Field values of rows that nothing else distinguishes. A changed value does not change a meaning,
+/// so typing has no effect. Values reveal only that rows moved: the values then appear in another
+/// row.
 #[derive(Debug, Clone)]
 pub(crate) struct FieldValues {
     /// The values that only this row had.
     pub(crate) own_values: Box<[Fingerprint]>,
-    /// The values that only one of the rows had, for all rows, sorted.
+    /// All values that exactly one row of the container had, sorted.
     pub(crate) all_values: Arc<[Fingerprint]>,
 }
 
@@ -33,7 +34,7 @@ pub(crate) struct Values {
 }
 
 impl Values {
-    /// Creates the list from pairs (value, row index).
+    /// Creates the list from pairs of a value and a row index.
     pub(crate) fn new(mut values: Vec<(Fingerprint, usize)>) -> Self {
         values.sort_unstable();
         values.dedup();
@@ -48,8 +49,8 @@ impl Values {
         self.fingerprints.binary_search(&fingerprint).ok().map(|at| self.rows[at])
     }
 
-    /// Judges whether the row at an index, with the current values `now`, is the one that had
-    /// `issued`.
+    /// Judges whether the row at an index, with the current values `now`, is the row that had the
+    /// values `issued`.
     pub(crate) fn shift(
         &self,
         index: usize,

@@ -4,7 +4,7 @@
 //! The words are English. In other languages, fewer texts count as volatile, so more is compared
 //! and more is refused; nothing more is ever acted on.
 
-/// Returns whether a text changes while the thing that it describes stays the same.
+/// Returns whether a text may change while the thing that it describes stays the same.
 #[must_use]
 pub fn is_volatile(text: &str) -> bool {
     is_bare(text) || contains_measure(text)
@@ -16,7 +16,8 @@ pub(crate) fn is_bare(text: &str) -> bool {
     is_number(text) || is_amount(text) || is_time_or_date(text)
 }
 
-/// Returns whether a text contains only digits and the punctuation of numbers.
+/// Returns whether a text is not empty and contains only digits, white space and the punctuation of
+/// numbers.
 pub(crate) fn is_number(text: &str) -> bool {
     !text.is_empty()
         && text.chars().all(|c| c.is_whitespace() || c.is_ascii_digit() || ".,:;/#%+×x*()-–—−'’".contains(c))
@@ -87,7 +88,7 @@ pub(crate) fn is_time_or_date(text: &str) -> bool {
     has_date
 }
 
-/// A unit of time, smallest first.
+/// A unit of time. Smaller units come first in the order.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TimeUnit {
     Second,
@@ -144,8 +145,8 @@ pub(crate) fn is_clock(word: &str) -> bool {
         && parts.next().is_none()
 }
 
-/// Returns whether a word is a numeric date, with an optional time: `2026-05-04`, `4.5.26`,
-/// `5/4/2026`, `2026-05-04T10:30...`.
+/// Returns whether a word is a numeric date, with an optional time after a lower-case `t`:
+/// `2026-05-04`, `4.5.26`, `5/4/2026`, `2026-05-04t10:30...`.
 pub(crate) fn is_numeric_date(word: &str) -> bool {
     let date = word.split_once('t').map_or(word, |(date, _)| date);
     ['-', '/', '.'].iter().any(|&sep| {
@@ -174,7 +175,7 @@ fn contains_measure(text: &str) -> bool {
         || contains_past_span(text)
 }
 
-/// Returns whether a text counts something: `3 comments`, `1.2k views`.
+/// Returns whether a text begins with a count: `3 comments`, `1.2k views`.
 fn contains_count(text: &str) -> bool {
     let rest = text.trim_start_matches(|c: char| c.is_ascii_digit() || ".,kKmM".contains(c));
     let word = rest.trim_start();
@@ -196,8 +197,8 @@ fn has_money_or_percent(text: &str) -> bool {
     })
 }
 
-/// Returns whether a text starts or ends with a multiplier: `2 x ...`, `... ×3`. A word that ends
-/// in x (`Box 3`, `iPhone X 3`) is not a times sign.
+/// Returns whether a text starts or ends with a multiplier: `2 x ...`, `... ×3`. The last letter of
+/// a word is not a times sign, as in `Box 3`, and neither is the `X` in `iPhone X 3`.
 fn has_times_sign(text: &str) -> bool {
     let is_digit = |c: char| c.is_ascii_digit();
     let rest = text.trim_start_matches(is_digit);

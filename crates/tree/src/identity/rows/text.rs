@@ -23,8 +23,8 @@ pub(crate) fn walk<'t>(root: NodeRef<'t>, mut visit: impl FnMut(NodeRef<'t>) -> 
 }
 
 /// Returns the text of a leaf joined with adjacent text nodes, for the first of these nodes. `None`
-/// for the others, or if the text is empty. Frameworks split `3 items` into two nodes and join them
-/// again at will.
+/// for the other nodes, or if the text is empty. Frameworks split `3 items` into two nodes and join
+/// them again at will.
 pub(crate) fn leaf_text(node: NodeRef<'_>) -> Option<Cow<'_, str>> {
     debug_assert!(node.is_text());
     let tree = node.tree();

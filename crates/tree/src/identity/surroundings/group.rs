@@ -1,11 +1,11 @@
 //! Titled groups between an element and its heading: a fieldset with a legend, a frame with a
 //! label, a named region or form.
 //!
-//! An app may show one record at a time in the same widgets under one heading (`Orders`). The
-//! record (`Order Anna`) is then named only in the title of the group. A title is a name, not text
-//! of a section: in a section, legends count as labels, and `aria-label` is not text at all. Every
-//! title that surrounded an element must therefore still surround it, or its group must still have
-//! that title. Counts, volatile text and the unsaved mark are ignored.
+//! An app may show one record at a time in the same widgets under one heading, such as `Orders`.
+//! The record, such as `Order Anna`, is then named only in the title of the group. A title is a
+//! name, not text of a section: in a section, legends count as labels, and `aria-label` is not text
+//! at all. Every title that surrounded an element must therefore still surround it, or its group
+//! must still have that title. Counts, volatile text and the unsaved mark are ignored.
 //!
 //! A group that gets its first title or a count, or is wrapped around existing content, does not
 //! indicate another record. Neither does an element that moves while its group stays the same.
@@ -26,8 +26,8 @@ pub(crate) fn titles_around(element: NodeRef<'_>, surroundings: &HeadingIndex) -
         .collect()
 }
 
-/// Returns the stable part of a group's title. `None` if the node is not such a group or no part of
-/// its title is stable.
+/// Returns the stable part of a group's title. `None` if the role of the node is not that of a
+/// titled group, or if no part of the title is stable.
 pub(crate) fn title(group: NodeRef<'_>) -> Option<Fingerprint> {
     use Role::{Article, Form, Group, RadioGroup, Region};
     if !matches!(group.role(), Article | Form | Group | RadioGroup | Region) || is_volatile(group.name()) {

@@ -47,9 +47,9 @@ impl HeadingIndex {
         self.heading_in(part).filter(|h| *h != element && !belongs_to_following_region(*h, element))
     }
 
-    /// Returns the first heading of each ancestor that has one, nearest first. Skips headings that
-    /// only concern the content of a node according to `is_inside`. `is_inside` is evaluated once
-    /// per capture and must give the same answer for all elements.
+    /// Returns the first heading of each ancestor that has one, nearest first. Skips the element
+    /// itself, and headings that, according to `is_inside`, concern only the content of a node.
+    /// `is_inside` is evaluated once per capture and must give the same answer for all elements.
     pub(crate) fn titles_around<'t>(
         &self,
         element: NodeRef<'t>,
@@ -60,9 +60,9 @@ impl HeadingIndex {
         ancestors_to_document(element).filter_map(move |n| title_in(n).filter(|h| *h != element))
     }
 
-    /// Returns the text of a heading for comparison. Counts are ignored at level 2 and below. Level
-    /// 1 names the record (`Order 17`), so its numbers count, except for the number of things it
-    /// names (`Orders (12)`). The unsaved mark never counts.
+    /// Returns the text of a heading for comparison. A heading of level 1 names the record, as in
+    /// `Order 17`, so its numbers count, except for the number of things in `Orders (12)`. At other
+    /// levels, counts are ignored. The unsaved mark never counts.
     pub(crate) fn heading_text(&self, heading: NodeRef<'_>) -> Fingerprint {
         self.headings.get(heading.id(), || {
             Fingerprint::of(TextKind::Heading, strip_unsaved_mark(&read_heading(heading)))
@@ -76,7 +76,7 @@ impl HeadingIndex {
     }
 
     /// Returns whether an element is in a part of the page that is the same for all records. A
-    /// banner with the h1 belongs to the record.
+    /// banner whose first heading has level 1 is not such a part.
     pub(crate) fn is_in_page_frame(&self, element: NodeRef<'_>) -> bool {
         ancestors_to_document(element).any(|n| match n.role() {
             Role::Navigation | Role::ContentInfo | Role::MenuBar | Role::TabList => true,
@@ -103,9 +103,9 @@ fn read_heading(heading: NodeRef<'_>) -> String {
 }
 
 /// Returns whether a heading belongs to a named region that follows an element and does not contain
-/// it. The bar of an editor (`Publish`) precedes the document and the settings, and is not below
-/// their headings. A region named by that heading itself is not a frame of the app, but content of
-/// the page.
+/// it. For example, the bar of an editor with `Publish` precedes the document and the settings, and
+/// is not below their headings. A region with the name of the heading is not a frame of the app,
+/// but content of the page.
 pub(crate) fn belongs_to_following_region(heading: NodeRef<'_>, element: NodeRef<'_>) -> bool {
     use Role::{Complementary, Form, Region};
     let is_frame = |n: NodeRef<'_>| {
@@ -154,13 +154,13 @@ pub(crate) fn stable_title(title: &str) -> String {
     strip_unsaved_marks(&without_counts(title))
 }
 
-/// Returns a title without the unsaved mark at either end. Windows also show their title as a
-/// label.
+/// Returns a title without unsaved marks and white space at either end.
 pub(crate) fn strip_unsaved_mark(title: &str) -> &str {
     title.trim_matches(|c: char| UNSAVED_MARKS.contains(&c) || c.is_whitespace())
 }
 
-/// Returns a title without unsaved marks in any position: `notes.txt* - Editor`, `(notes.txt)`.
+/// Returns a title without unsaved marks at the ends of its words: `notes.txt* - Editor`,
+/// `(notes.txt)`.
 fn strip_unsaved_marks(title: &str) -> String {
     let is_mark = |c: char| UNSAVED_MARKS.contains(&c) || ENCLOSING_MARKS.contains(&c);
     let words =

@@ -15,13 +15,13 @@ pub(crate) fn is_popup(n: NodeRef<'_>) -> bool {
         || n.is(States::MODAL)
 }
 
-/// Returns the popup that contains an element.
+/// Returns the nearest popup that contains an element.
 pub(crate) fn popup_of(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
     element.ancestors().take_while(|n| n.role() != Role::Document).find(|n| is_popup(*n))
 }
 
-/// Returns the dialog or message whose text describes what an element in it is about. The items of
-/// a menu or listbox do not describe each other.
+/// Returns the dialog or message around an element, whose text indicates what the element acts on.
+/// `None` in a menu or listbox, because its items do not describe each other.
 pub(crate) fn enclosing_message(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let ancestors = || element.ancestors().take_while(|n| n.role() != Role::Document);
     let is_message = |n: &NodeRef<'_>| {
@@ -37,7 +37,7 @@ pub(crate) fn enclosing_message(element: NodeRef<'_>) -> Option<NodeRef<'_>> {
 pub(crate) struct PopupText {
     /// The fingerprints of the text, sorted.
     text: Arc<[Fingerprint]>,
-    /// Whether there are fields or cells, in which case a part of the text changes.
+    /// Whether there are fields or cells, in which case a part of the text may change.
     fields: bool,
     /// Whether there is a progress bar, in which case the text reports progress.
     progress: bool,
@@ -45,8 +45,8 @@ pub(crate) struct PopupText {
 
 impl PopupText {
     /// Returns whether the text is still the same: all of it if there are no fields, otherwise more
-    /// than half of it. True if there was no text. A button bar in a dialog with a progress bar
-    /// serves the operation, whatever the text says.
+    /// than half of it. True if there was no text. Also true for a row part if there is a progress
+    /// bar, then and now, because a button bar serves the operation, whatever the text says.
     pub(crate) fn holds(&self, now: &Self, of_part: bool) -> bool {
         if self.text.is_empty() || of_part && self.progress && now.progress {
             return true;
@@ -76,8 +76,8 @@ pub(crate) fn text_of(message: NodeRef<'_>, pages: bool) -> PopupText {
     PopupText { text: text.into(), fields, progress }
 }
 
-/// Returns the element that declares that it opens the popup (`aria-controls`, `aria-owns`), or
-/// else the one that labels the popup.
+/// Returns the element that refers to the popup with `aria-controls` or `aria-owns`, or else the
+/// element that labels the popup, unless that is a heading.
 pub(crate) fn linked_opener(popup: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let nodes = || popup.tree().nodes().filter(|n| n.document_index() == popup.document_index());
     let names = |list: &str, id: &str| list.split_whitespace().any(|word| word == id);

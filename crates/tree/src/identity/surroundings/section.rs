@@ -35,8 +35,8 @@ impl HeadingIndex {
     }
 
     /// Returns the text of a section, without rows, controls, fields and their labels, popups, live
-    /// regions and volatile text. For a window, lists, tables and documents are also excluded,
-    /// because their content changes while the window stays the same.
+    /// regions and volatile text. For a window, lists, trees, tables, logs, regions and documents
+    /// are also excluded, because their content changes while the window stays the same.
     pub(crate) fn section_text(&self, section: NodeRef<'_>) -> SectionText {
         self.sections.get(section.id(), || read_section(section))
     }
