@@ -141,7 +141,7 @@ impl Numbers {
         self.minted.iter().any(|r| r.contains(&r#ref.get()))
     }
 
-    /// Returns the last range of unissued numbers to the source.
+    /// Returns the last range of unissued numbers to the source, and drops the other ranges.
     pub(crate) fn close(&mut self) {
         if let Some(last) = self.free.pop() {
             self.source.give_back(last.start);

@@ -13,7 +13,7 @@ use stickpin_tree::{NodeId, Records, Tree, pairs};
 pub struct BaseTree {
     /// The generation of the tree, for the header of the diff.
     pub generation: Generation,
-    /// The tree.
+    /// The tree as it was stored with this generation.
     pub tree: Arc<Tree>,
 }
 

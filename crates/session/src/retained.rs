@@ -31,8 +31,8 @@ impl Retained {
         self.trees.len()
     }
 
-    /// Removes trees that are not needed, then the oldest trees until the bounds hold. Clients'
-    /// bases are removed last.
+    /// Removes trees that are neither wanted nor a base, then the oldest trees until the bounds
+    /// hold. Clients' bases are removed last.
     pub(crate) fn prune(&mut self, wanted: &BTreeSet<Generation>, bases: &BTreeSet<Generation>) {
         self.trees.retain(|at, _| wanted.contains(at) || bases.contains(at));
         let mut nodes: usize = self.trees.values().map(|t| t.len()).sum();

@@ -13,7 +13,7 @@ use std::sync::Arc;
 use stickpin_refs::{Generation, Ref};
 use stickpin_tree::{CachedTree, Handle, NodeId, Openers, Records, SurfaceId, Tree};
 
-/// The initial values of a session. Everything random or stored comes from the caller.
+/// The initial values of a session. Random and stored values come from the caller.
 #[derive(Debug)]
 pub struct SessionConfig {
     /// Identifies this lifetime, for clients that keep pins across lifetimes.
@@ -29,7 +29,8 @@ pub struct SessionConfig {
 /// Why a tree is stored.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Origin {
-    /// A client requested the tree (`snapshot`, `diff snapshot`): the generation always advances.
+    /// A client requested the tree, as with `snapshot` or `diff snapshot`: the generation always
+    /// advances.
     Snapshot,
     /// A command captured the tree for itself: the generation advances unless the tree is equal by
     /// value to the stored one.
@@ -154,7 +155,8 @@ impl Session {
         self.context
     }
 
-    /// Sets the context policy.
+    /// Sets how the session reacts if the context of a target changed without the client's
+    /// knowledge.
     pub fn set_context_policy(&mut self, policy: ContextPolicy) {
         self.context = policy;
     }

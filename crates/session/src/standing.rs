@@ -37,7 +37,7 @@ impl FromStr for Ladder {
 /// The reaction if the context of a target has changed since the client was shown that context.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub enum ContextPolicy {
-    /// The client is notified before anything is sent; the repeated command acts.
+    /// The command is refused with a notice before any input is sent; the repeated command acts.
     #[default]
     Tell,
     /// The command acts, with a warning about the change.
@@ -113,7 +113,7 @@ pub struct Resolved {
     pub id: Ref,
     /// The node in the current tree; `None` if a truncated capture does not contain the element.
     pub node: Option<NodeId>,
-    /// The handle or address that currently identifies the element to the device.
+    /// The handle or address that currently identifies the element to the device, if there is one.
     pub handle: Option<Handle>,
     /// The meaning for which the ref was issued.
     pub meaning: Meaning,
@@ -126,8 +126,7 @@ pub struct Resolved {
 /// A ref that must not be used. Nothing is sent to the device.
 #[derive(Debug, Clone)]
 pub enum RefFault {
-    /// This lifetime never issued the ref, or never had the generation of its pin
-    /// (`REF_NOT_FOUND`).
+    /// `REF_NOT_FOUND`: this lifetime never issued the ref, or never had the generation of its pin.
     NotIssued {
         /// The ref without its pin.
         r#ref: Ref,
@@ -135,11 +134,11 @@ pub enum RefFault {
         /// if the ref has no pin or the two generations are equal.
         warning: Option<String>,
     },
-    /// The ref no longer stands for anything (`STALE_REF`).
+    /// `STALE_REF`: the ref was issued but must not be used now.
     Ended {
         /// The ref without its pin.
         r#ref: Ref,
-        /// Why the ref ended.
+        /// Why the ref must not be used.
         reason: EndReason,
         /// The meaning for which the ref stood; `None` if it was forgotten.
         was: Option<Meaning>,

@@ -2,8 +2,8 @@
 //!
 //! Numbers are never reassigned and never reused. An element whose meaning changes gets another
 //! number for the new meaning. The old number is remembered and becomes valid again when the old
-//! meaning returns. One exception: if an action changed only numbers in the element's record, the
-//! element keeps its ref number (`count_changes.rs`).
+//! meaning returns. There is one exception, in `count_changes.rs`: if an action changed only
+//! numbers in the element's record, the element keeps its ref number.
 
 use crate::numbers::{NumberError, NumberSource, Numbers};
 use hashbrown::{HashMap, HashSet};
@@ -73,7 +73,7 @@ pub(crate) struct Element {
     /// may look the same.
     pub(crate) unproven: bool,
     /// Whether the element is gone because its row left a list that stayed. An equal row that
-    /// appears later is a new one unless its key matches.
+    /// appears later is a new row unless its key matches.
     pub(crate) row_lost: bool,
     /// The number that is valid now; for an absent element, the one that was valid when it was last
     /// seen. `None` if no number has the meaning that the element has now or had then.
@@ -300,7 +300,7 @@ impl Table {
         }
     }
 
-    /// Returns every number that ended after `from`, sorted; `None` when some of them may be
+    /// Returns every number that ended after `from`, sorted; `None` when some of them may have been
     /// forgotten.
     pub(crate) fn ended_since(&self, from: Generation) -> Option<Vec<Ref>> {
         if self.forgotten_through.is_some_and(|g| g > from) {

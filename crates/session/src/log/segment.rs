@@ -19,7 +19,7 @@ pub struct Corruption {
 /// A record and its position.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Located {
-    /// The record.
+    /// The record at this position.
     pub record: Record,
     /// The number of its line, from 1.
     pub line: u64,

@@ -97,8 +97,8 @@ pub struct Verifier {
     /// The open commands, with the turn in which each began.
     open: BTreeMap<CommandId, u64>,
     turn: TurnState,
-    /// The number of damaged lines that were discarded. Such lines explain a `command_end` without
-    /// a `command_begin`, and skipped turns.
+    /// The number of placeholders for records that a repair discarded. The lost records explain a
+    /// `command_end` without a `command_begin`, and skipped turns.
     gaps: u64,
     findings: Vec<Finding>,
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 use std::collections::BTreeSet;
 use std::fmt;
 
-/// What a rule permits a session to do with a target.
+/// What a rule permits or forbids a session to do with a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub enum Verb {
@@ -39,33 +39,34 @@ impl Verb {
 pub enum TargetSelector {
     /// All targets of the session.
     Any,
-    /// One target.
+    /// The target with this id.
     Target(TargetId),
 }
 
-/// Limits within a target. An absent field imposes no limit; an empty one admits no value.
+/// Limits within a target. An absent field imposes no limit; an empty field admits no value.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Constraint {
-    /// The allowed page origins.
+    /// The origins of the pages to which the rule applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub origins: Option<BTreeSet<String>>,
-    /// The allowed app packages.
+    /// The packages of the apps to which the rule applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub packages: Option<BTreeSet<String>>,
-    /// The allowed window roles.
+    /// The roles of the windows to which the rule applies.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub window_roles: Option<BTreeSet<String>>,
-    /// The canonical paths of the folders in which files may be read or written.
+    /// The canonical paths of the folders to whose files the rule applies. An action without a file
+    /// is not limited.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub file_roots: Option<BTreeSet<String>>,
 }
 
-/// One rule of a scope.
+/// A rule of a scope, which permits or forbids verbs on targets.
 #[derive(Debug, Clone, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct ScopeRule {
-    /// The permitted verbs.
+    /// The verbs that the rule permits or forbids.
     pub verbs: BTreeSet<Verb>,
     /// The targets that the rule applies to.
     pub target: TargetSelector,
@@ -178,7 +179,7 @@ pub enum ChildState {
     Active,
     /// The child ended.
     Stopped,
-    /// The child ended and cannot be restored. It stays listed for a while.
+    /// The child ended and cannot be restored. The child stays listed for a while.
     Pruned,
 }
 
@@ -197,7 +198,7 @@ pub struct Child {
     pub spawned_at: Timestamp,
     /// The state of the child.
     pub state: ChildState,
-    /// Where the child was last reached. Only a hint.
+    /// The socket through which the child was last reached. Only a hint.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub socket_hint: Option<String>,
     /// The `seq` of the last record of the child that the parent has seen.

@@ -158,13 +158,13 @@ pub enum TurnError {
     /// The agent is not a driver of the session.
     #[error("{agent} is not a driver of this session")]
     NotADriver {
-        /// The agent.
+        /// The agent that is not a driver.
         agent: AgentId,
     },
     /// The member owns the turn and has to release it before leaving or becoming an observer.
     #[error("{agent} holds turn {turn_id} and must release it first")]
     MustReleaseFirst {
-        /// The member.
+        /// The member that owns the turn.
         agent: AgentId,
         /// The current turn.
         turn_id: u64,
@@ -173,7 +173,7 @@ pub enum TurnError {
     /// the turn.
     #[error("{agent} is active and was not removed")]
     TargetActive {
-        /// The member.
+        /// The member that was to be removed.
         agent: AgentId,
     },
     /// A member cannot remove itself or assign the turn to itself.

@@ -73,7 +73,7 @@ pub(super) fn reserve_for(
     }
 }
 
-/// Claims the turn for `by`, for `turn wait` and `turn try`.
+/// Decides whether `by` gets the turn, for `turn wait` and `turn try`.
 ///
 /// # Errors
 /// Returns [`TurnError::Closed`] for a closed session and [`TurnError::NotADriver`] for an observer
@@ -162,7 +162,7 @@ pub fn enter(s: Situation<'_>, fence: &Fence, lease_id: LeaseId) -> Result<Optio
     }
 }
 
-/// Grants a turn to a command, without waiting.
+/// Grants an implicit turn for a command of `by`.
 fn implicitly(s: Situation<'_>, by: &AgentId, lease_id: LeaseId) -> Result<Option<Transition>, TurnError> {
     if s.policy.implicit_turns == ImplicitTurns::Never {
         return Err(TurnError::TurnRequired);
@@ -246,7 +246,8 @@ pub fn assign(
     Ok(Transition { after: reserve_for(s, to, true, prev, handoff), event })
 }
 
-/// Returns the reason why `by` may take the turn from its owner without an operator's request.
+/// Returns the reason, if any, for which `by` may take the turn from its owner without an
+/// operator's request.
 #[must_use]
 pub fn take_reason(s: Situation<'_>, by: &AgentId) -> Option<TakeReason> {
     if s.turn.state != TurnPhase::Owned || s.is_owner(by) {
@@ -265,7 +266,7 @@ pub fn take_reason(s: Situation<'_>, by: &AgentId) -> Option<TakeReason> {
     (owner_is_idle(s) && s.awaits_turn(by)).then_some(TakeReason::OwnerIdle)
 }
 
-/// The conditions under which an agent asks for a turn that another agent holds.
+/// The circumstances of a request to take a turn that another agent holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Takeover {
     /// The last turn number that the caller was informed of. A decision about an older turn is
@@ -278,8 +279,8 @@ pub struct Takeover {
     pub replaces_owner: bool,
 }
 
-/// Takes the turn for `by`, for `turn take`. For an idle turn, and for a turn that the caller owns
-/// or that is reserved for the caller, behaves like [`claim`].
+/// Decides whether `by` may take the turn, for `turn take`. For an idle turn, and for a turn that
+/// the caller owns or that is reserved for the caller, behaves like [`claim`].
 ///
 /// # Errors
 /// Returns [`TurnError::TurnMismatch`] if the turn has changed hands since the caller last saw it,
@@ -365,7 +366,7 @@ pub fn kick(
     Ok(drop_reservation(s, who))
 }
 
-/// The next owner of a turn that an agent held through a loan.
+/// The agent to which a turn that was held through a loan reverts, and the last handoff.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Reversion {
     /// The agent that last held the turn for the lender.

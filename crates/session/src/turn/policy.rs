@@ -19,7 +19,7 @@ pub enum ImplicitTurns {
 pub struct Policy {
     /// The time from the renewal of a lease to its deadline.
     pub lease_ttl_ms: u64,
-    /// The time between two renewals.
+    /// The time between two renewals of a lease.
     pub renew_ms: u64,
     /// How long a reservation lasts before it is passed on.
     pub claim_ttl_ms: u64,
@@ -27,7 +27,8 @@ pub struct Policy {
     pub gone_grace_ms: u64,
     /// How long a live owner may be silent while others are waiting.
     pub owner_idle_ms: u64,
-    /// How long a waiter may pause between two polls.
+    /// How long a waiter may pause between two polls, and how long the former owner of a released
+    /// turn must let other drivers claim the turn.
     pub waiter_grace_ms: u64,
     /// How long a waiter over MCP may pause between two polls.
     pub mcp_waiter_grace_ms: u64,

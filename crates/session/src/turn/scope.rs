@@ -27,11 +27,11 @@ pub enum ScopeError {
     /// The action is outside the session's scope.
     #[error("session `{session}` may not {} {target}{cause}", verb.word())]
     Denied {
-        /// The session.
+        /// The session that may not act.
         session: String,
-        /// The verb.
+        /// The refused verb.
         verb: Verb,
-        /// The target.
+        /// The target of the refused action.
         target: TargetId,
         /// The cause of the denial.
         cause: Box<Denial>,
@@ -42,7 +42,7 @@ pub enum ScopeError {
         "session `{lender}` cannot lend rule {rule} of the loan: the session's own scope or a single loan to the session must cover all rules"
     )]
     LoanNotSubset {
-        /// The lender.
+        /// The session that would lend.
         lender: String,
         /// The position of the rule in the loan, from 1.
         rule: usize,
@@ -63,7 +63,7 @@ pub enum ScopeError {
         "session `{lender}` cannot lend to session `{borrower}`: a session cannot lend to itself or to one that it borrows from"
     )]
     LoanCycle {
-        /// The lender.
+        /// The session that would lend.
         lender: String,
         /// The session that would borrow.
         borrower: String,
@@ -79,12 +79,12 @@ pub enum Denial {
     Denied {
         /// The session itself, or one that it borrows from.
         by: String,
-        /// The rule.
+        /// The rule that denies the action.
         rule: ScopeRule,
     },
     /// The session has lent the scope.
     Lent {
-        /// The borrower.
+        /// The session that has borrowed the scope.
         to: String,
         /// The rule of the loan.
         rule: ScopeRule,
@@ -246,7 +246,7 @@ impl ScopeRule {
 pub struct Holding {
     /// The targets of the session.
     pub targets: BTreeSet<TargetId>,
-    /// What the session may do to its targets.
+    /// The rules for what the session may do to its targets.
     pub scope: BaseScope,
 }
 
@@ -267,7 +267,7 @@ pub struct Reclaimed {
 }
 
 impl Ledger {
-    /// Adds a session or replaces its own scope.
+    /// Adds a session, or replaces its targets and its own scope.
     pub fn set_session(&mut self, name: impl Into<String>, holding: Holding) {
         self.sessions.insert(name.into(), holding);
     }
@@ -355,8 +355,9 @@ impl Ledger {
         (own.targets.contains(target) && allows(&own.scope.allow)) || self.loans.values().any(borrowed)
     }
 
-    /// Opens a loan, pending until it is restored as active. All rules must be within the lender's
-    /// own scope, or all within a single loan to the lender. Sets `parent_loan`.
+    /// Opens a loan in the state `Pending`. The borrower has the scope only after
+    /// [`Self::restore_loan`] has made the loan active. All rules must be within the lender's own
+    /// scope, or all within a single loan to the lender. Sets `parent_loan`.
     ///
     /// # Errors
     /// Returns [`ScopeError::LoanNotSubset`], [`ScopeError::LoanConflict`],

@@ -97,7 +97,7 @@ pub struct Situation<'a> {
     pub turn: &'a TurnState,
     /// The members in order of joining.
     pub members: &'a [Member],
-    /// The limits of the session.
+    /// The times and limits of the session.
     pub policy: &'a Policy,
     /// The presence of the members. Agents without an entry count as never seen.
     pub presence: &'a BTreeMap<AgentId, Presence>,

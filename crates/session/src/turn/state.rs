@@ -147,7 +147,7 @@ pub struct Handoff {
     pub status: String,
     /// What to do next, 1 to 16,384 bytes.
     pub next_action: String,
-    /// Files, elements and records that are relevant.
+    /// Files, elements, blobs and log records that are relevant.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub artifacts: Vec<Artifact>,
     /// The open questions.
@@ -199,7 +199,7 @@ pub struct Artifact {
     pub lines: Option<String>,
     /// How the reader should use the artifact.
     pub role: ArtifactRole,
-    /// A remark.
+    /// A remark about the artifact.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub note: Option<String>,
 }
@@ -216,6 +216,6 @@ pub enum ArtifactRole {
     Edit,
     /// Use the artifact as context.
     Context,
-    /// Use the artifact as a result.
+    /// Take the artifact as a result of the work.
     Output,
 }
