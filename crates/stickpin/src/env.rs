@@ -38,10 +38,10 @@ const SECRET: &str = "STICKPIN_SECRET_";
 const AGENT_ID: &str = "STICKPIN_AGENT_ID";
 /// The level of the daemon's log: `error`, `warn`, `info`, `debug`, `trace`.
 const LOG: &str = "STICKPIN_LOG";
-/// The browser to start.
+/// The path of the browser to start.
 #[cfg(feature = "web")]
 const CHROMIUM: &str = "STICKPIN_CHROMIUM";
-/// `1` starts the browser without its sandbox. Root always starts the browser this way.
+/// `1` starts the browser without its sandbox. The root user always starts the browser this way.
 #[cfg(feature = "web")]
 const NO_SANDBOX: &str = "STICKPIN_NO_SANDBOX";
 /// Where to search for browsers, apps and the programs of agents.
@@ -61,10 +61,10 @@ const SESSION_BUS: &str = "DBUS_SESSION_BUS_ADDRESS";
 /// The address of the accessibility bus, instead of the one that the session bus provides.
 #[cfg(feature = "linux")]
 const ACCESSIBILITY_BUS: &str = "AT_SPI_BUS_ADDRESS";
-/// The X display.
+/// The X display to use.
 #[cfg(feature = "linux")]
 const DISPLAY: &str = "DISPLAY";
-/// Set in a Wayland session.
+/// The Wayland display, which is set in a Wayland session.
 #[cfg(feature = "linux")]
 const WAYLAND_DISPLAY: &str = "WAYLAND_DISPLAY";
 /// Switches accessibility off in GTK 3 apps.
@@ -105,9 +105,9 @@ const PROGRAMS: &[&str] = &[CHROMIUM];
 #[cfg(not(feature = "web"))]
 const PROGRAMS: &[&str] = &[];
 
-/// Returns the names of the variables that a client of the MCP server must pass on: those of
-/// stickpin, except for the token and the script variables, and those by which apps find their
-/// desktop. Secrets are included only if set.
+/// Returns the names of the variables that a client of the MCP server must pass on. These are
+/// stickpin's own variables, without the token and the script variables, and the variables by which
+/// apps find their desktop. Secrets are included only if set.
 pub(crate) fn passed_variables(env: &Env) -> Vec<String> {
     let ours: &[&str] = &[STATE_DIR, SESSION, STALE_REFS, MCP_PROFILE, LOG, AGENT_ID];
     #[cfg(feature = "web")]
@@ -151,8 +151,8 @@ fn text(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.is_empty())
 }
 
-/// Reads the environment of the command line. Rejects a variable for the daemon if its value is not
-/// UTF-8, because JSON cannot carry it. The error names the variable.
+/// Reads the environment of the command line. Rejects a variable of stickpin or of a script if its
+/// value is not UTF-8, because JSON cannot carry such a value. The error names the variable.
 ///
 /// # Errors
 /// Returns `IO` when the working directory or the path of this program cannot be determined, or
@@ -275,8 +275,8 @@ pub(crate) fn forget_secrets() -> std::io::Result<()> {
     Err(command.exec())
 }
 
-/// Returns the variables whose names have one of these prefixes, by the rest of their names. The
-/// last prefix wins.
+/// Returns the variables whose names have one of these prefixes, by the rest of their names. If
+/// names differ only in their prefixes, the last prefix takes precedence.
 fn named(all: &[(OsString, OsString)], beginnings: &[&str]) -> BTreeMap<String, String> {
     let of = |beginning: &str| {
         let named = all.iter().filter_map(|(name, value)| {

@@ -5,13 +5,13 @@ use stickpin_cli::{ClientCommands, Env};
 use stickpin_install::{Reason, Setup};
 use stickpin_kernel::Result;
 
-/// Returns all commands that run in this process.
+/// Returns all client commands, which run in this process instead of the daemon.
 pub(crate) fn client_commands() -> ClientCommands {
     [stickpin_replay::COMMANDS, stickpin_watch::COMMANDS, stickpin_install::COMMANDS].concat().leak()
 }
 
-/// Removes stale registrations, unless this version already did so, and refreshes the skills of a
-/// person. Without a home directory, there is nothing to do.
+/// Removes stale registrations and, for a person, refreshes installed skills, unless this version
+/// already did so. Without a home directory, there is nothing to do.
 pub(crate) fn first_run(env: &Env, state_dir: &Path) -> Result<Option<String>> {
     match setup(env, state_dir) {
         Some(setup) => stickpin_install::first_run(&setup, env.is_person()),
