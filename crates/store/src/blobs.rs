@@ -46,7 +46,7 @@ impl Blobs {
     /// Writes a blob unless it already exists. The blob is on disk after the next sync of the log.
     ///
     /// # Errors
-    /// Returns an error if the blob cannot be written; no part of it then remains.
+    /// Returns an error if the blob cannot be written.
     pub fn put(&self, bytes: &[u8]) -> Result<BlobRef> {
         put(&*self.files, &self.dir, &self.unsynced, bytes)
     }

@@ -11,7 +11,7 @@ use std::io::ErrorKind;
 use std::path::Path;
 use stickpin_session::Timestamp;
 
-/// How far an agent has read the feed of a session, and when this was stored.
+/// How far an agent has read the feed of a session, and when this position was stored.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 struct Position {

@@ -38,25 +38,25 @@ pub enum StoreError {
     /// The file system reported an error.
     #[error("could not {doing} `{}`: {source}", path.display())]
     Io {
-        /// The operation.
+        /// The operation that failed, as a verb such as `write`.
         doing: &'static str,
-        /// The file.
+        /// The file or folder.
         path: PathBuf,
-        /// The error.
+        /// The error of the file system.
         source: io::Error,
     },
     /// The disk is full or its quota is used up. Nothing new may begin until there is space again.
     #[error("could not {doing} `{}`: the disk is full or its quota is used up", path.display())]
     Full {
-        /// The operation.
+        /// The operation that failed, as a verb such as `write`.
         doing: &'static str,
-        /// The file.
+        /// The file or folder.
         path: PathBuf,
     },
     /// A line of the log is damaged.
     #[error("the log `{}` is damaged at line {}, byte {}: {}", path.display(), corruption.line, corruption.offset, corruption.fault)]
     Corrupt {
-        /// The segment.
+        /// The path of the segment.
         path: PathBuf,
         /// The position and kind of the damage.
         corruption: Corruption,
@@ -66,7 +66,7 @@ pub enum StoreError {
     /// The log or the metadata was written by another version of the program.
     #[error("`{}` has format version {version}, which this version of stickpin cannot read", path.display())]
     Version {
-        /// The file.
+        /// The path of the segment or metadata file.
         path: PathBuf,
         /// The format version of the file.
         version: u64,
@@ -74,9 +74,9 @@ pub enum StoreError {
     /// Neither the metadata nor its previous version can be read.
     #[error("the metadata file `{}` cannot be read: {reason}", path.display())]
     MetaCorrupt {
-        /// The file.
+        /// The path of the metadata file.
         path: PathBuf,
-        /// The reason.
+        /// Why the file cannot be read.
         reason: String,
     },
     /// The metadata would exceed its maximum size.
@@ -85,7 +85,7 @@ pub enum StoreError {
         SessionMeta::MAX_BYTES
     )]
     MetaTooLarge {
-        /// The session.
+        /// The name of the session.
         session: String,
         /// The size that the metadata would have, in bytes. For a refused record, the size includes
         /// [`SessionMeta::SPARE_BYTES`].
@@ -94,9 +94,9 @@ pub enum StoreError {
     /// The log is read-only.
     #[error("the log of session `{session}` is read-only: {reason}")]
     ReadOnly {
-        /// The session.
+        /// The name of the session.
         session: String,
-        /// The reason.
+        /// Why the log is read-only.
         reason: String,
     },
     /// There is no session with this name, or the session's metadata or log is missing.
@@ -120,7 +120,7 @@ pub enum StoreError {
     /// A record of the log does not follow the previous one, or belongs to the wrong lifetime.
     #[error("the log of session `{session}` is inconsistent: {fault}")]
     Gap {
-        /// The session.
+        /// The name of the session.
         session: String,
         /// Why a record does not follow the previous one.
         fault: FoldFault,

@@ -29,7 +29,7 @@ pub trait Handle: fmt::Debug + Send + Sync {
     fn sync(&self) -> io::Result<()>;
 }
 
-/// A file system.
+/// The operations on a file system that the store uses.
 pub trait Files: fmt::Debug + Send + Sync {
     /// Opens a file for appending, and creates it if it is missing. Only the owner of a new file
     /// may access it.
@@ -144,7 +144,7 @@ impl Files for DiskFiles {
     }
 }
 
-/// Writes all bytes.
+/// Writes all bytes, in several steps if necessary.
 pub(crate) fn write_all(handle: &dyn Handle, mut bytes: &[u8]) -> io::Result<()> {
     while !bytes.is_empty() {
         match handle.write(bytes) {

@@ -4,7 +4,7 @@ use crate::error::{Result, StoreError};
 use std::path::{Path, PathBuf};
 use stickpin_session::is_session_name;
 
-/// The folder of one session.
+/// The paths of one session in a state directory.
 #[derive(Debug, Clone)]
 pub(crate) struct SessionDir {
     pub(crate) name: String,
@@ -49,7 +49,7 @@ impl SessionDir {
     }
 }
 
-/// Returns the folder of all sessions.
+/// Returns the folder that contains the folders of all sessions.
 pub(crate) fn sessions(state_dir: &Path) -> PathBuf {
     state_dir.join("sessions")
 }

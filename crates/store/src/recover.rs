@@ -137,7 +137,8 @@ pub(crate) struct Tail {
     pub(crate) torn: Vec<u8>,
 }
 
-/// Reads the end of a segment, from the last record with a `seq` of at most `applied`.
+/// Reads the end of a segment, back to a record with a `seq` of at most `applied` or to the
+/// beginning of the segment.
 pub(crate) fn tail(files: &dyn Files, path: &Path, applied: u64) -> Result<Tail> {
     let io = |e| StoreError::io("read", path, e);
     let len = files.len(path).map_err(io)?;

@@ -25,15 +25,15 @@ use stickpin_session::turn::{AgentId, Anchor, Lease, TurnState, WaitMode};
 /// The author, time, recipients and front end of a record.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
-    /// The wall time.
+    /// The wall time of the record.
     pub ts: Timestamp,
-    /// The agent; `None` for the daemon.
+    /// The agent that caused the record; `None` for the daemon.
     pub agent: Option<AgentId>,
     /// The agent that the record concerns, if any.
     pub to: Option<AgentId>,
     /// Whether the record is meant for all members.
     pub bcast: bool,
-    /// The front end, or the daemon.
+    /// The front end through which the record was caused, or the daemon.
     pub via: Via,
 }
 
@@ -80,7 +80,7 @@ pub enum Amendment {
     },
     /// A child that was pruned long ago is no longer shown.
     ChildForgotten {
-        /// The child.
+        /// The name of the child session.
         session: String,
     },
     /// A change in the process from which a member makes requests.
@@ -158,8 +158,8 @@ impl SessionLog {
         self.broken.clone().or_else(|| self.unsynced.failed()).or(damaged).or(pending)
     }
 
-    /// Returns once all written data is on disk. A store with the thread of [`Store::open`] does so
-    /// by itself after a while.
+    /// Syncs all written data and returns once the data is on disk. A store with the thread of
+    /// [`Store::open`] syncs by itself after a while.
     ///
     /// # Errors
     /// Returns an error if the sync fails; the log is then read-only.
@@ -275,7 +275,7 @@ pub fn lags(log: &SessionLog) -> bool {
         || !log.pending_ends.is_empty()
 }
 
-/// Returns the damage that a reader found in a log.
+/// Returns the damage that a reader found in a log, if any.
 #[must_use]
 pub fn found_damage(log: &SessionLog) -> Option<StoreError> {
     log.damage.error()

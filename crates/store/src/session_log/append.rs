@@ -56,7 +56,7 @@ impl SessionLog {
         self.write(record)
     }
 
-    /// Creates the record of an event, with the fields that all records have.
+    /// Creates a record of this kind, with the fields that all records have.
     pub(super) fn record(&self, origin: &Origin, kind: Kind) -> Record {
         let began_in = match &kind {
             Kind::CommandEnd(end) => self.meta.open_commands.iter().find(|open| open.cmd_id == end.cmd_id),

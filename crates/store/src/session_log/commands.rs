@@ -1,4 +1,4 @@
-//! Commands and snapshots in the log.
+//! The beginnings and ends of commands in the log.
 
 use super::{Origin, SessionLog};
 use crate::error::{Result, StoreError};
