@@ -47,9 +47,9 @@ pub struct Diff<'t> {
 }
 
 impl<'t> Diff<'t> {
-    /// Compares two trees. `pairs` contains the nodes that are the same element, the old one first.
-    /// Only these fields of `view` count: `all`, `max_bytes` and `ref_digits`, which bound the
-    /// text, and `interactive`, which omits what `-i` omits.
+    /// Compares two trees. `pairs` contains pairs of nodes that are the same element, the old node
+    /// first. Only these fields of `view` count: `all`, `max_bytes` and `ref_digits`, which bound
+    /// the text, and `interactive`, which omits what `-i` omits.
     #[must_use]
     pub fn between(
         old: &'t Tree,

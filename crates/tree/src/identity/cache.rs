@@ -1,5 +1,5 @@
-//! Caches those parts of records that depend only on a tree, so that later queries do not read its
-//! rows again.
+//! Caches those parts of records that depend only on a tree, so that later queries do not read the
+//! rows of the tree again.
 
 use std::cell::OnceCell;
 use std::ops::Deref;

@@ -28,8 +28,8 @@ pub(crate) struct SimilarNodes {
 
 /// Returns the nodes for which a meaning could hold: those with its role and name. If there are
 /// many and the evidence of the meaning is indexed, returns only those that share some of the
-/// evidence. Includes those in the meaning's row, if the row identifies the element and still
-/// exists.
+/// evidence. Always includes the nodes in the meaning's row, if the row identifies the element and
+/// still exists.
 pub(crate) fn candidates(records: &Records<'_>, last: &MeaningData) -> Vec<NodeId> {
     let mut found = Vec::new();
     for name in searched_names(last) {

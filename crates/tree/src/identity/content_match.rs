@@ -2,8 +2,8 @@
 //!
 //! On a device with identity, a match needs a reason to believe that the same record re-rendered.
 //! Reasons are an equal row key, a surviving row node, several rows that re-rendered together,
-//! replaced surroundings that read the same, and a reload of the same document. A row that looks
-//! equal is no such reason: someone may delete "Untitled" and create another "Untitled".
+//! replaced surroundings with mostly the same text, and a reload of the same document. A row that
+//! looks equal is no such reason: someone may delete "Untitled" and create another "Untitled".
 
 use std::rc::Rc;
 

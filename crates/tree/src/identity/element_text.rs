@@ -30,7 +30,7 @@ pub(crate) struct NamelessText {
     pub(crate) text: Box<str>,
     /// The text for messages: without counts, unless nothing else is left.
     pub(crate) label: Box<str>,
-    /// A fingerprint of the texts without counts, which may be empty.
+    /// A fingerprint of the texts without counts, or of an empty text if the texts are only counts.
     pub(crate) stable: Fingerprint,
     /// A fingerprint of each text.
     pub(crate) texts: Box<[Fingerprint]>,

@@ -31,7 +31,7 @@ pub(crate) enum Evidence {
     /// The window around the element, which may show several documents in turn. Only the title of
     /// another window is evidence of another record.
     Window(Title),
-    /// The URL of the document.
+    /// A fingerprint of the URL of the document.
     Address(Fingerprint),
     /// The element is the same for all records.
     Always,

@@ -23,13 +23,13 @@ pub struct Meaning(pub(crate) Arc<MeaningData>);
 pub(crate) struct MeaningData {
     pub(crate) role: Role,
     pub(crate) name: Box<str>,
-    /// The name without counts.
+    /// A fingerprint of the name without counts.
     pub(crate) stable_name: Fingerprint,
     /// The words of an element without a name.
     pub(crate) text: Option<NamelessText>,
     /// Whether other elements had the same words apart from counts.
     pub(crate) text_is_shared: bool,
-    /// The URL of the document.
+    /// A fingerprint of the URL of the document.
     pub(crate) address: Fingerprint,
     pub(crate) record: Record,
     /// The container of the element, for messages: `row "Mail 1"`.
@@ -49,7 +49,8 @@ impl Meaning {
         &self.0.name
     }
 
-    /// Returns the label of the row that contains the element, if there is one.
+    /// Returns the label of the element's row, if messages name the row as the container of the
+    /// element.
     #[must_use]
     pub fn row_label(&self) -> Option<&str> {
         self.0.container.as_ref().filter(|(what, _)| *what == "row").map(|(_, label)| &**label)
@@ -65,7 +66,7 @@ impl Meaning {
         reads(&self.to_string()) || self.0.text.is_some() && reads(&self.labelled(""))
     }
 
-    /// Returns the role, a label, and what contains the element.
+    /// Returns the role, the label unless it is empty, and the container of the element, as text.
     fn labelled(&self, label: &str) -> String {
         let mut text = self.0.role.name().to_owned();
         if !label.is_empty() {

@@ -31,7 +31,7 @@ pub struct Opener(pub(crate) Arc<OpenerData>);
 #[derive(Debug)]
 pub(crate) struct OpenerData {
     pub(crate) role: Role,
-    /// The name without counts.
+    /// A fingerprint of the name without counts.
     pub(crate) name: Fingerprint,
     pub(crate) handle: Option<Handle>,
     pub(crate) record: Record,

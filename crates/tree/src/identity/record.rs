@@ -54,7 +54,7 @@ pub(crate) struct ElementSurroundings {
     /// The window, if it is the nearest named region.
     pub(crate) window: Option<Handle>,
     pub(crate) address: Fingerprint,
-    /// The text of the heading above all sibling rows.
+    /// A fingerprint of the heading above all sibling rows.
     pub(crate) above: Option<Fingerprint>,
     /// All titles around the element.
     pub(crate) titles: Box<[Title]>,

@@ -24,7 +24,7 @@ pub(crate) struct TextCounts {
 /// Cached counts of the text that a newer part keeps of an older part.
 pub(crate) type KeptCounts = Memo<(RecordsId, NodeId, NodeId), u32>;
 
-/// The part of a tree below a root, without one element in the part if an element is given.
+/// A part of a tree, given by its root, and optionally an element in the part that does not count.
 pub(crate) type PageArea<'a, 't> = (&'a Records<'t>, NodeRef<'t>, Option<NodeRef<'t>>);
 
 /// Returns whether the part `now` keeps more than half of the text of the part `then`. `None` if

@@ -52,9 +52,9 @@ pub struct Markdown {
 /// Why a section was not found.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum SectionError {
-    /// No heading matches; these are the nearest.
+    /// No heading matches. Contains the most similar headings.
     None(Vec<Heading>),
-    /// Several headings match.
+    /// Several headings match. Contains all of them.
     Several(Vec<Heading>),
 }
 

@@ -34,7 +34,7 @@ pub enum TreeError {
     /// than one level deeper than its predecessor.
     #[error("node {node} is at an invalid depth: {depth}")]
     Depth {
-        /// The position of the node.
+        /// The position of the node in document order, from 0.
         node: usize,
         /// The depth of the node.
         depth: usize,

@@ -42,7 +42,7 @@ pub fn differ_in_state(before: &str, now: &str) -> bool {
 }
 
 /// Returns whether a word is lower-case, ignoring punctuation around it. A single letter does not
-/// count: it is a name.
+/// count, because it may be a name.
 fn is_lower_case_word(word: &str) -> bool {
     let word = word.trim_matches(|c: char| !c.is_alphanumeric());
     word.chars().count() > 1 && word.chars().all(char::is_lowercase)
@@ -73,7 +73,7 @@ pub(super) fn is_clock_change(before: &str, now: &str) -> bool {
     )
 }
 
-/// Returns whether a text contains a percent or currency sign. Its numbers then count as
+/// Returns whether a text contains a percent or currency sign. The numbers of such a text count as
 /// percentages or prices, which never distinguish records.
 pub(super) fn is_quantity(text: &str) -> bool {
     text.contains(['%', '€', '$', '£', '¥'])

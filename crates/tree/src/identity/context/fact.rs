@@ -48,9 +48,9 @@ pub(super) struct Fact {
     /// The position of the fact: its element or, for a text, the parent and the index among the
     /// parent's texts.
     pub(super) slot: u64,
-    /// The parent of the node.
+    /// A hash of the handle of the node's parent.
     pub(super) parent: u64,
-    /// The grandparent of the node.
+    /// A hash of the handle of the node's grandparent.
     pub(super) grandparent: u64,
     /// A hash of the kind, and of the roles and tags of the node and its three nearest ancestors.
     pub(super) shape: u32,
@@ -106,7 +106,7 @@ pub(super) fn handle_hash(node: Option<Handle>) -> u64 {
     node.map_or(0, |handle| nonzero_hash(&handle))
 }
 
-/// Returns a hash of a value that is never 0.
+/// Returns a hash of a value. The hash is never 0.
 pub(super) fn nonzero_hash(of: &impl Hash) -> u64 {
     let mut hasher = DefaultHasher::new();
     of.hash(&mut hasher);

@@ -11,8 +11,9 @@ use super::fact::{Fact, Segment, SegmentBuilder, SegmentKey, Slot, slots};
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Context {
     pub(super) segments: Vec<Arc<Segment>>,
-    /// The element and its ancestors, innermost first. A node that is not a segment now may have
-    /// been one before: the last remaining row of a list is not a segment.
+    /// The keys of the element and its ancestors, innermost first, and of dialogs that were opened
+    /// earlier. A node that is not a segment now may have been one before: the last remaining row
+    /// of a list is not a segment.
     pub(super) enclosing: Vec<SegmentKey>,
 }
 
@@ -29,7 +30,7 @@ impl Context {
         self.segments.is_empty()
     }
 
-    /// Returns the context without its outermost segment, which is the document or window.
+    /// Returns the context without its outermost segment, which is the root document.
     #[must_use]
     pub fn without_document(mut self) -> Self {
         if let Some(outermost) = self.segments.pop() {
@@ -119,7 +120,8 @@ impl ContextMap {
         }
     }
 
-    /// Returns a shown context, updated with the later content of the segments in this map.
+    /// Returns the shown context of an element whose current context is `now`, updated with the
+    /// later content of the segments in this map.
     #[must_use]
     pub fn update(&self, shown: &Context, now: &Context) -> Context {
         if shown.is_empty() {

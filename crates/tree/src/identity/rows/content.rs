@@ -1,7 +1,7 @@
 //! The content of rows, and what distinguishes a row from the others.
 //!
-//! A container is the rows with one parent. Everything about it is computed once per capture,
-//! however many elements use it.
+//! A container consists of the rows with one parent. Everything about it is computed once per
+//! capture, however many elements use it.
 
 use std::cell::OnceCell;
 use std::ops::Range;

@@ -41,7 +41,7 @@ struct Controls {
     before: Vec<u32>,
 }
 
-/// A row of a container.
+/// A row and its position in its container.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct RowAt<'r> {
     pub(crate) id: NodeId,

@@ -88,7 +88,7 @@ pub(crate) fn is_time_or_date(text: &str) -> bool {
     has_date
 }
 
-/// A unit of time. Smaller units come first in the order.
+/// A unit of time. A smaller unit compares as less.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) enum TimeUnit {
     Second,

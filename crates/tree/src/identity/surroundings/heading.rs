@@ -61,8 +61,8 @@ impl HeadingIndex {
     }
 
     /// Returns the text of a heading for comparison. A heading of level 1 names the record, as in
-    /// `Order 17`, so its numbers count, except for the number of things in `Orders (12)`. At other
-    /// levels, counts are ignored. The unsaved mark never counts.
+    /// `Order 17`, so its numbers count, except for a number of things, as in `Orders (12)`. At
+    /// other levels, counts are ignored. The unsaved mark never counts.
     pub(crate) fn heading_text(&self, heading: NodeRef<'_>) -> Fingerprint {
         self.headings.get(heading.id(), || {
             Fingerprint::of(TextKind::Heading, strip_unsaved_mark(&read_heading(heading)))
@@ -103,9 +103,9 @@ fn read_heading(heading: NodeRef<'_>) -> String {
 }
 
 /// Returns whether a heading belongs to a named region that follows an element and does not contain
-/// it. For example, the bar of an editor with `Publish` precedes the document and the settings, and
-/// is not below their headings. A region with the name of the heading is not a frame of the app,
-/// but content of the page.
+/// it. For example, an editor's bar with a `Publish` button precedes the document and the settings,
+/// and is not below their headings. A region with the name of the heading is not a frame of the
+/// app, but content of the page.
 pub(crate) fn belongs_to_following_region(heading: NodeRef<'_>, element: NodeRef<'_>) -> bool {
     use Role::{Complementary, Form, Region};
     let is_frame = |n: NodeRef<'_>| {

@@ -76,8 +76,8 @@ pub(crate) fn text_of(message: NodeRef<'_>, pages: bool) -> PopupText {
     PopupText { text: text.into(), fields, progress }
 }
 
-/// Returns the element that refers to the popup with `aria-controls` or `aria-owns`, or else the
-/// element that labels the popup, unless that is a heading.
+/// Returns the element that refers to the popup with `aria-controls` or `aria-owns`, or else an
+/// element other than a heading that labels the popup.
 pub(crate) fn linked_opener(popup: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let nodes = || popup.tree().nodes().filter(|n| n.document_index() == popup.document_index());
     let names = |list: &str, id: &str| list.split_whitespace().any(|word| word == id);

@@ -21,8 +21,7 @@ pub(crate) struct SectionText {
 }
 
 impl HeadingIndex {
-    /// Of the sections between an element and its heading, returns the nearest one that has text,
-    /// with that text.
+    /// Returns the nearest section with text between an element and its heading, and this text.
     pub(crate) fn section_of<'t>(&self, element: NodeRef<'t>) -> Option<(NodeRef<'t>, SectionText)> {
         self.below_heading(element)
             .filter(|n| {
