@@ -9,7 +9,7 @@ use std::fmt;
 use std::ops::Range;
 use stickpin_refs::Ref;
 
-/// The size of a block of numbers.
+/// The number of ref numbers in a block.
 pub const BLOCK: u32 = 256;
 
 /// Rounds a count of numbers up to a multiple of [`BLOCK`], and 0 up to one block. `None` on

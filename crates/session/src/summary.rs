@@ -1,4 +1,4 @@
-//! A one-line summary of a call's input for a reader.
+//! A one-line summary of the input of a call, without secrets.
 
 use crate::log::{MASK, Redactor, redact_strings};
 use serde_json::{Map, Value};
