@@ -26,7 +26,7 @@ pub struct Repaired {
 impl Store {
     /// Replaces the damaged line `line` of the first damaged segment, and any damaged lines
     /// directly after it, with records that report the repair. Moves the bytes of the lines to the
-    /// quarantine. The session must not be open, and must be opened again afterwards.
+    /// quarantine. No [`SessionLog`](crate::SessionLog) may be open for the session.
     ///
     /// # Errors
     /// Returns an error if the line is not the first damaged one, if the record after the damage is

@@ -140,8 +140,8 @@ impl SessionLog {
     }
 
     /// Rebuilds the metadata from the log, for a session whose metadata was removed or is damaged.
-    /// The turn becomes idle under a number that no earlier fence matches. Called only at a
-    /// person's request.
+    /// The turn becomes idle under a number that no earlier fence matches. Call this function only
+    /// at a person's request.
     ///
     /// # Errors
     /// Returns an error if there is readable metadata, or if the log is missing, damaged or
