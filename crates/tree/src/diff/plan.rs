@@ -345,8 +345,8 @@ impl Diff<'_> {
         self.lines.iter().filter_map(needs).collect()
     }
 
-    /// Returns the header, such as `changes since s482913`. The last line of a cut diff states what
-    /// is omitted.
+    /// Returns the header, such as `changes since s482913`. The header does not mention omitted
+    /// changes; the last line of a cut diff does.
     #[must_use]
     pub fn header(&self, base: Generation) -> String {
         format!("changes since {base}")

@@ -18,9 +18,9 @@ pub(crate) enum Evidence {
     Text { fingerprints: Box<[Fingerprint]>, raw_key: Option<Fingerprint> },
     /// No other row had an element with the role and name of this one.
     OwnName,
-    /// Numbers that only the element's row had, with those of the row's distinguishing headers
-    /// whose names are not text leaves. It is unknown whether the headers belong to the row or to
-    /// the position, and whether the numbers belong to the record or to the position.
+    /// Numbers that only the element's row had, and those distinguishing headers of the row that
+    /// contain no text leaves. It is unknown whether the headers and the numbers belong to the
+    /// record or only to the position of its row.
     Numbers { fingerprints: Box<[Fingerprint]>, headers: Box<[Fingerprint]> },
     /// The position among the rows.
     Position { index: usize, count: usize, values: FieldValues },

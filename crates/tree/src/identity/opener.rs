@@ -12,7 +12,7 @@ use crate::{Handle, NodeRef, Role, Tree};
 /// For every open popup, the element of the last action before the popup appeared.
 ///
 /// A menu or dialog rarely states what opened it, and one dialog node may serve every row of a
-/// table. The session calls [`Openers::note_act`] when it acts. It calls [`Openers::observe`] on
+/// table. The session calls [`Openers::note_act`] for each action. It calls [`Openers::observe`] on
 /// every complete capture, before it builds the [`Records`](crate::Records) of that capture. On
 /// devices without identity, nothing is remembered, and only the app's own references between
 /// popups and openers count.

@@ -41,7 +41,7 @@ impl<'t> ElementReader<'_, 't> {
         surroundings.titles_around(self.element, is_inside).find(|h| is_above(*h))
     }
 
-    /// Returns whether nothing in the row identifies a record.
+    /// Returns whether the element is in a row of which nothing identifies a record.
     pub(crate) fn is_row_part(&self, evidence: &Evidence) -> bool {
         let Some((at, row)) = self.row.zip(self.row_content()) else { return false };
         match evidence {

@@ -97,7 +97,7 @@ impl fmt::Display for Clause {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[non_exhaustive]
 pub enum NoMatch {
-    /// The node is still in the document, only hidden, so nothing replaced it.
+    /// The node is still in the document but hidden, so nothing replaced it.
     Hidden,
     /// No node has this meaning.
     Absent,

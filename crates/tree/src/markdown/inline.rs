@@ -201,8 +201,8 @@ pub(super) fn is_control(node: NodeRef<'_>) -> bool {
     role.is_input() || node.name().chars().nth(crate::MAX_CHARS).is_none()
 }
 
-/// Writes a control as a snapshot does: `[textbox "Email" value="a@b.c"]`. An app's text never
-/// begins with an unescaped bracket.
+/// Writes a control as a snapshot does: `[textbox "Email" value="a@b.c"]`. An app's text cannot
+/// imitate a control, because its brackets are escaped.
 pub(super) fn control(node: NodeRef<'_>) -> String {
     let mut label = String::new();
     describe(&mut label, node, node.name(), Style::Full);

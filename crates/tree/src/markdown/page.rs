@@ -286,7 +286,8 @@ impl<'t> PageWriter<'t> {
         self.after_field = true;
     }
 
-    /// Writes a card that is one link: its first line carries the URL.
+    /// Writes a card that is a link as a whole. The first line without another link becomes the
+    /// link.
     fn block_link(&mut self, node: NodeRef<'t>, depth: usize) {
         let outer = self.pending_link;
         self.pending_link = self.number(node).or(outer);

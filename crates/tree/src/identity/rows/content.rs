@@ -188,7 +188,8 @@ impl Container {
     }
 }
 
-/// Finds the fingerprints that only one row of the container has.
+/// Finds the fingerprints that only one row of the container has, and sorts all fingerprints for
+/// lookups.
 fn mark_distinguishing(rows: &mut [Row], part: impl Fn(&mut Row) -> &mut RowFingerprints) {
     const SHARED: usize = usize::MAX;
     let mut owner: HashMap<Fingerprint, usize> = HashMap::new();

@@ -186,8 +186,8 @@ impl Structure {
         group.is_some_and(|g| g.container.index_of(node.id()).is_some_and(|at| g.repeats[at]))
     }
 
-    /// Returns whether a node is a card: a button with other controls or headings inside, to be
-    /// pressed or dragged.
+    /// Returns whether a node is a card, which is pressed or dragged as a whole: a button with
+    /// other controls or headings inside.
     fn is_card(&self, node: NodeRef<'_>) -> bool {
         node.role() == Role::Button && self.controls(node.tree()).within(node).len() > 1
     }

@@ -1,8 +1,8 @@
 //! Texts that change by themselves: numbers, times, money, counts. Of these, only bare numbers can
 //! distinguish rows, and only if no other text does.
 //!
-//! The words are English. In other languages, fewer texts count as volatile, so more is compared
-//! and more is refused; nothing more is ever acted on.
+//! The words are English. In other languages, fewer texts count as volatile, so more texts are
+//! compared and more actions are refused, never fewer.
 
 /// Returns whether a text may change while the thing that it describes stays the same.
 #[must_use]
