@@ -52,9 +52,9 @@ impl Session {
         }
     }
 
-    /// Returns the newest tree for which this client was informed of the effects of its actions, if
-    /// that tree is still kept and is later than `since` or, without `since`, than the client's
-    /// base. A diff from that tree renews nothing.
+    /// Returns the newest tree up to which this client was informed of the effects of its actions.
+    /// `None` if the tree is no longer kept, or is not later than `since` or, without `since`, than
+    /// the client's base. A diff from that tree renews nothing.
     #[must_use]
     pub fn effects_base(&self, client: &ClientId, since: Option<Generation>) -> Option<BaseTree> {
         let told = self.clients.effects_shown(client)?;

@@ -59,7 +59,7 @@ pub enum Standing {
     /// The element and its meaning are unchanged, but the tree has changed since the client
     /// received the ref.
     Live,
-    /// Matched by content in a truncated capture: the element may be another one.
+    /// Matched by content in a truncated capture: the node may be a different element.
     Unproven,
 }
 

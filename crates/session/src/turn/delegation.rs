@@ -183,7 +183,7 @@ pub enum ChildState {
     Pruned,
 }
 
-/// A session that was spawned by another one, as recorded by its parent.
+/// A session that was spawned by another session, as recorded by its parent.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", deny_unknown_fields)]
 pub struct Child {

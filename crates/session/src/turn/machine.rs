@@ -375,7 +375,7 @@ pub struct Reversion {
     pub handoff: Option<(u64, AgentId)>,
 }
 
-/// Returns the change that the end of a loan makes to a turn that `who` had through the loan: the
+/// Returns the change that the end of a loan makes to a turn that `who` had through the loan. The
 /// turn is reserved for the agent that last held it for the lender. If that agent is gone or cannot
 /// hold the turn, the turn becomes idle. `None` if the turn is neither owned by `who` nor reserved
 /// for `who`.

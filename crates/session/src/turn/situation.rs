@@ -140,8 +140,9 @@ impl Situation<'_> {
         })
     }
 
-    /// Returns whether the agent is waiting for the turn, or was waiting a moment ago: the wait
-    /// ended because the agent may take the turn, or because the agent's client waits in slices.
+    /// Returns whether the agent is waiting for the turn, or was waiting a moment ago. In the
+    /// latter case, the wait ended because the agent may take the turn, or because the agent's
+    /// client waits in slices.
     pub(super) fn awaits_turn(&self, agent: &AgentId) -> bool {
         let presence = self.presence_of(agent);
         presence.waiting || presence.last_poll_ms.is_some_and(|ms| ms < self.policy.mcp_waiter_grace_ms)
