@@ -16,7 +16,7 @@ pub(crate) enum Evidence {
     /// is a key of the row that may be only an index. This key keeps the record valid after the row
     /// has turned into an editor.
     Text { fingerprints: Box<[Fingerprint]>, raw_key: Option<Fingerprint> },
-    /// No other row had an element with the role and name of this one.
+    /// No other row had an element with the element's role and name.
     OwnName,
     /// Numbers that only the element's row had, and those distinguishing headers of the row that
     /// contain no text leaves. It is unknown whether the headers and the numbers belong to the

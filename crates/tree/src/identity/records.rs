@@ -190,8 +190,8 @@ impl<'t> Records<'t> {
     }
 
     /// Returns a text that distinguishes an element's row from its sibling rows, for lines with the
-    /// same text: the shortest text leaf, otherwise the name of a control or row header, otherwise
-    /// a number. At most 80 characters.
+    /// same text. This is the shortest text leaf, otherwise the name of a control or row header,
+    /// otherwise a number. At most 80 characters.
     #[must_use]
     pub fn distinguishing_text(&self, node: NodeId) -> Option<String> {
         let element = self.tree.node(node);

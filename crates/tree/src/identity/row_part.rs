@@ -1,14 +1,14 @@
 //! Rows that are parts of one thing: button bars, rows of labelled fields, lines without words.
 //!
 //! Such rows differ in control names, field labels, numbers and positions, which are the same for
-//! every record that an app shows in them: `Edit, Delete` and `Print, Mail` below `Invoice 1041`,
-//! and then below `Invoice 1042`. Only a row's own text, links and keys identify a record. Without
-//! them, the element is judged like one outside rows: by the heading above, the section, the titles
-//! around it and the text of its dialog.
+//! every record that an app shows in them. An example is `Edit, Delete` and `Print, Mail` below
+//! `Invoice 1041`, and then below `Invoice 1042`. Only a row's own text, links and keys identify a
+//! record. Without them, the element is judged like one outside rows: by the heading above, the
+//! section, the titles around it and the text of its dialog.
 //!
-//! Rows that identify themselves stay valid whatever the heading above says; an action in such a
-//! list reports a changed heading. Controls before a `main` that does not contain them are tools of
-//! the whole app, and are not below the heading inside that `main`.
+//! Rows that identify themselves stay valid whatever the heading above is; an action in such a list
+//! reports a changed heading. Controls before a `main` that does not contain them are tools of the
+//! whole app, and are not below the heading inside that `main`.
 
 use crate::identity::element_reader::ElementReader;
 use crate::identity::evidence::Evidence;

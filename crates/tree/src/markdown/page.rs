@@ -40,7 +40,7 @@ pub(super) struct PageWriter<'t> {
     pub(super) links: Vec<String>,
     numbers: HashMap<String, u32>,
     indents: Vec<Indent>,
-    /// Whether the next block directly follows the last one, without an empty line.
+    /// Whether the next block directly follows the last block, without an empty line.
     pub(super) tight: bool,
     /// Whether the last block was a field: fields of a form follow each other without empty lines.
     after_field: bool,

@@ -1,6 +1,6 @@
 //! The context of an element: everything around it that indicates which record it belongs to.
 //!
-//! The record rule ([`Records`]) lists ways in which an app may bind a record to a control. Apps
+//! The record rule, in [`Records`], lists ways in which an app may bind a record to a control. Apps
 //! have countless others. An action therefore also compares the *context* of its target: what the
 //! client was shown around it and what is there now. Context needs no such list.
 //!

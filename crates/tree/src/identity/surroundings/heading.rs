@@ -49,7 +49,7 @@ impl HeadingIndex {
 
     /// Returns the first heading of each ancestor that has one, nearest first. Skips the element
     /// itself, and headings that, according to `is_inside`, concern only the content of a node.
-    /// `is_inside` is evaluated once per capture and must give the same answer for all elements.
+    /// `is_inside` is evaluated once per capture and must return the same result for all elements.
     pub(crate) fn titles_around<'t>(
         &self,
         element: NodeRef<'t>,
