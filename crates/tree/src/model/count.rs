@@ -1,4 +1,4 @@
-//! Counts of things, in words.
+//! Formats counts with their nouns.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! Quotes and escapes an app's text. All output of such text goes through these functions.
+//! Quotes and escapes an app's text for output.
 //!
 //! All text from an app is untrusted. Characters that could move a cursor, color a line, reorder or
 //! hide text, or start a new line are written as escapes. The selector grammar reads the same
@@ -39,8 +39,8 @@ pub fn quote_first<'n>(names: impl IntoIterator<Item = &'n str>, at_most: usize)
     }
 }
 
-/// Returns `s` in quotes and escaped, at any length. Used for what must not be cut, such as the
-/// values of a selector, which must parse back to the original text.
+/// Returns `s` escaped and in quotes, however long it is. Used for text that must not be cut: a
+/// value in a selector must parse back to the original text.
 #[must_use]
 pub fn quote_whole(s: &str) -> String {
     let mut out = String::with_capacity(s.len() + 2);
@@ -67,8 +67,8 @@ pub fn escape(s: &str, max_chars: usize) -> String {
 pub const MAX_URL: usize = 300;
 
 /// Returns a URL as one word, cut after [`MAX_URL`] characters. Double quotes and ordinary white
-/// space are percent-encoded; unsafe characters, such as line breaks, are escaped. Used for the
-/// line that shows the location of an app; within a sentence, use [`quote_url`].
+/// space are percent-encoded; unsafe characters, such as line breaks, are escaped. Within a
+/// sentence, [`quote_url`] marks where the URL ends.
 ///
 /// ```
 /// use stickpin_tree::bare_url;

@@ -18,15 +18,16 @@ impl NodeId {
     }
 }
 
-/// A device's name for an element: a document (or application), and an id in that scope.
+/// A device's name for an element: a scope, which is a document or an application, and an id that
+/// is valid in this scope.
 ///
 /// Only the device interprets these numbers. Its [`IdentityGrade`] states what they guarantee. Two
 /// documents never share a `scope` within one device.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 pub struct Handle {
-    /// The document: one load of one frame, or one run of one application.
+    /// The scope: one load of one frame, or one run of one application.
     pub scope: u64,
-    /// The element in the document.
+    /// The id of the element in the scope.
     pub id: u64,
 }
 
@@ -55,7 +56,7 @@ pub struct Document {
     /// The frame that shows the document, stable across loads: empty for the top frame, otherwise a
     /// path below it.
     pub frame: String,
-    /// The URL with query and fragment, as it is compared and shown.
+    /// The URL with query and fragment, as it is compared and shown; empty if there is none.
     pub url: String,
     /// The title; empty if there is none.
     pub title: String,
@@ -90,7 +91,8 @@ impl Rect {
         (self.x + self.width / 2.0, self.y + self.height / 2.0)
     }
 
-    /// Returns whether a point is inside or on the left or top edge.
+    /// Returns whether a point is in the rectangle. The left and top edges belong to the rectangle,
+    /// the right and bottom edges do not.
     #[must_use]
     pub fn contains(self, x: f64, y: f64) -> bool {
         x >= self.x && x < self.x + self.width && y >= self.y && y < self.y + self.height
@@ -131,8 +133,9 @@ impl Rect {
     }
 }
 
-/// Attributes that few nodes have. Ids, test ids and data keys are *record keys* on a row; on other
-/// elements, selectors use them, and references such as [`Attr::Controls`] use ids.
+/// Attributes that few nodes have. On a row, ids, test ids and data keys are *record keys*.
+/// Selectors match ids and test ids of any element, and references such as [`Attr::Controls`]
+/// consist of ids.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 #[repr(u8)]
@@ -157,7 +160,8 @@ pub enum Attr {
     DataItemId,
     /// `aria-rowindex`, `data-index` and similar: a position, not a key.
     RowIndex,
-    /// The target of a link: path and query, with the origin if it differs.
+    /// The target of a link, normally its path and query, after the origin if that is not the
+    /// document's.
     Href,
     /// The ids, separated by white space, of the elements that this element controls or owns.
     /// Absent unless this element is expanded.
@@ -173,9 +177,10 @@ pub enum Attr {
     Description,
     /// `aria-current`, unless it is false.
     Current,
-    /// The kind of a live region: `polite` or `assertive`, even if only its role implies it.
+    /// The kind of a live region: `polite` or `assertive`, even if only the element's role implies
+    /// it.
     Live,
-    /// `aria-valuetext`, or the unit in which a value is shown.
+    /// `aria-valuetext`: the value as a person should read it.
     ValueText,
     /// `aria-roledescription`.
     RoleDescription,
@@ -190,8 +195,8 @@ pub enum Attr {
     /// The source of a picture: path and query, or a fingerprint of a picture embedded in its URL.
     /// A long source is cut and ends with a fingerprint of the whole source.
     Source,
-    /// A fingerprint of the values and labels of a native list's options, if a value differs from
-    /// its label.
+    /// A fingerprint of the values and labels of a native list's options. A selection list whose
+    /// values all equal their labels lacks this attribute.
     Options,
     /// The text of the item that `aria-activedescendant` refers to, or the item's id if the item
     /// has no text.

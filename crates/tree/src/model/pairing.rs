@@ -4,7 +4,8 @@ use hashbrown::{HashMap, HashSet};
 use std::collections::VecDeque;
 use std::hash::Hash;
 
-/// Pairs items with equal keys in order and removes them from both lists. Items without a key stay.
+/// Pairs items with equal keys in order, passes each pair to `paired`, and removes its items from
+/// the lists. Items without a key or a partner stay.
 pub(crate) fn pair_equal<T: Copy, K: Hash + Eq>(
     left: &mut Vec<T>,
     right: &mut Vec<T>,

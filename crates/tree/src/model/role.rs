@@ -97,7 +97,8 @@ kinds! {
     }
 
     /// Returns whether elements with this role hold what a person writes, chooses from many, or
-    /// moves. Excludes checkboxes: the text beside a checkbox is its subject as often as its label.
+    /// moves. Excludes checkboxes, because the text beside a checkbox may name a record instead of
+    /// the checkbox.
     pub(crate) holds_a_value { TextBox SearchBox SpinButton Combobox ListBox Slider }
 
     /// Returns whether an element with this role is a row, that is, one of several repeated
@@ -137,7 +138,7 @@ kinds! {
     /// unless the content repeats it.
     pub(crate) is_titled { Group RadioGroup Dialog AlertDialog Figure Table Grid TreeGrid }
 
-    /// Returns whether elements with this role never occur in the cells of a data table.
+    /// Returns whether an element with this role in a cell shows that a table is for layout.
     pub(crate) is_structure { Table Heading List Form Navigation Main Article Blockquote }
 
     /// Returns whether elements with this role flow with the surrounding text. Excludes markup.

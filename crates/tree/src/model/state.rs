@@ -54,7 +54,7 @@ bitflags! {
         const BUSY = 1 << 22;
         /// Is a live region, or has a role that implies one (`status`, `alert`, `log`, `timer`).
         const LIVE = 1 << 23;
-        /// Can be acted on by a person: a control, or clickable without a role.
+        /// Can be acted on by a person: a control, or another clickable element.
         const ACTIONABLE = 1 << 24;
         /// Has a name that comes from its content, so the text leaves below repeat the name.
         const NAME_FROM_CONTENT = 1 << 25;

@@ -167,8 +167,9 @@ impl<'t> NodeRef<'t> {
         &self.tree.nodes[self.id.index()]
     }
 
-    /// Returns whether a device reported the same values for a node at the same position of another
-    /// tree.
+    /// Returns whether this node and `other`, a node at the same position of another tree, have
+    /// equal values. Ignores rare attributes. Ignores ids if the identity grade is
+    /// [`IdentityGrade::None`].
     fn reads_as(self, other: NodeRef<'_>) -> bool {
         let (a, b) = (self.node(), other.node());
         (a.end, a.role, a.states, a.level, a.document) == (b.end, b.role, b.states, b.level, b.document)

@@ -9,8 +9,7 @@ use hashbrown::HashMap;
 
 /// Returns suffixes that make equal lines differ, such as ` in "Mail 1"`, by index in `lines`.
 ///
-/// Covers only controls and other actionable elements whose row is not shown or, with `-i`, lacks a
-/// label or the role of a row.
+/// Covers only controls and other actionable elements for which [`row_is_hidden`] returns true.
 pub(super) fn distinguishing_suffixes(
     draft: &Draft<'_>,
     lines: &[DraftLine<'_>],
@@ -91,8 +90,9 @@ fn suffix_for(
     out
 }
 
-/// Returns whether the row of a node is not shown or, with `-i`, lacks a label or the role of a
-/// row. In the full view, the surrounding texts distinguish such rows.
+/// Returns whether the row of a node is not shown. With `-i`, also returns true if the row has no
+/// label, or if no ancestor has the role of a row. In the full view, surrounding texts distinguish
+/// the elements of such rows.
 fn row_is_hidden(draft: &Draft<'_>, node: NodeRef<'_>, interactive: bool) -> bool {
     match node.ancestors().find(|a| a.role().is_row()) {
         Some(row) => !draft.shows(row) || draft.label(row).is_empty() && interactive,

@@ -1,4 +1,4 @@
-//! Distills a tree by running the passes, for a view or for reading.
+//! Distills a tree by running the passes, for a view or for Markdown.
 
 use super::draft::Draft;
 use super::view::View;
@@ -23,8 +23,8 @@ pub(crate) fn distilled_draft<'t>(tree: &'t Tree, view: &View) -> Draft<'t> {
     draft
 }
 
-/// Returns the draft for Markdown: drops hidden nodes and repetitions of names, and keeps all
-/// markup.
+/// Returns the draft for Markdown: leaves out hidden nodes, wrappers and labels that repeat a name,
+/// and keeps all markup.
 pub(crate) fn markdown_draft(tree: &Tree, scope: NodeId) -> Draft<'_> {
     let mut draft = Draft::raw(tree, Some(scope));
     for pass in passes::FOR_READING {

@@ -1,4 +1,4 @@
-//! What the passes work on: a tree with a fate for every node.
+//! The draft of an outline: a tree with a fate for every node, which the passes change.
 
 use crate::{NodeId, NodeRef, Tree};
 use hashbrown::HashMap;
@@ -18,9 +18,9 @@ pub(crate) enum Fate {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct DraftLine<'t> {
     pub(crate) node: NodeRef<'t>,
-    /// The level, from 0.
+    /// The indentation level, from 0.
     pub(crate) depth: usize,
-    /// The index of the parent line.
+    /// The index of the parent line; `None` at the top level.
     pub(crate) parent: Option<usize>,
     /// The index of the previous line with the same parent.
     pub(crate) before: Option<usize>,
@@ -35,7 +35,7 @@ pub(crate) struct Draft<'t> {
     pub(super) fate: Vec<Fate>,
     /// The labels that are printed instead of names.
     label: HashMap<NodeId, String>,
-    /// The number of buttons without a line, per toolbar.
+    /// The number of buttons without a line, per folded toolbar.
     folded: HashMap<NodeId, usize>,
     /// A buffer for lines, reused because every pass needs them and a large page takes megabytes.
     line_buffer: Vec<DraftLine<'t>>,
@@ -103,7 +103,7 @@ impl<'t> Draft<'t> {
         })
     }
 
-    /// Returns whether an ancestor of a node is dropped.
+    /// Returns whether a node has a dropped ancestor in the scope.
     pub(super) fn is_dropped(&self, node: NodeRef<'_>) -> bool {
         node.ancestors().take_while(|n| n.id().index() >= self.start).any(|n| self.drops(n))
     }

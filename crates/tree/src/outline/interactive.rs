@@ -13,8 +13,8 @@ use super::draft::{Draft, DraftLine};
 use super::toolbars;
 use crate::{NodeRef, Role, States};
 
-/// The maximum number of texts of a dialog or message that count as a question or an answer; more
-/// are content.
+/// The maximum number of texts directly below a dialog or message that are kept. More texts are
+/// content rather than a question or an answer.
 const MAX_KEPT_TEXTS: usize = 3;
 
 pub(super) fn apply(draft: &mut Draft<'_>, fold_bars: bool) {
@@ -69,8 +69,8 @@ fn is_message(role: Role) -> bool {
     matches!(role, Role::Alert | Role::Status | Role::Tooltip)
 }
 
-/// Returns whether a heading contains only an actionable element with its label, whose line makes
-/// the heading's line redundant.
+/// Returns whether a line is a heading whose only child line is an actionable element with the same
+/// label, which makes the heading redundant.
 fn is_repeated_by_link(draft: &Draft<'_>, lines: &[DraftLine<'_>], at: usize) -> bool {
     let node = lines[at].node;
     node.role() == Role::Heading
@@ -96,7 +96,8 @@ fn lines_with_texts(lines: &[DraftLine<'_>]) -> Vec<bool> {
         .collect()
 }
 
-/// Folds groups without lines, and messages without text or lines.
+/// Folds groups without child lines, and messages with neither a label nor child lines, unless they
+/// are actionable.
 fn fold_empty(draft: &mut Draft<'_>, lines: &[DraftLine<'_>]) {
     for line in lines.iter().filter(|line| line.children == 0 && !line.node.is(States::ACTIONABLE)) {
         let quiet = match line.node.role() {

@@ -8,15 +8,15 @@ use stickpin_refs::Ref;
 /// The view that contains a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Style {
-    /// The full view: `value="0"`.
+    /// The full view, in which a value is written `value="0"`.
     Full,
-    /// `-i`, where a value, the most frequent state, is written `="0"`.
+    /// `-i`, in which a value, the most frequent state, is written `="0"`.
     Compact,
     /// `--raw`, which also marks hidden nodes.
     Raw,
 }
 
-/// Writes one node as a line for messages, without indentation: `@e57 button "Delete" in "Mail
+/// Returns one node as a line for messages, without indentation: `@e57 button "Delete" in "Mail
 /// 11"`. `distinguishing_text`, if given, identifies the row.
 #[must_use]
 pub fn line(node: NodeRef<'_>, r#ref: Option<Ref>, distinguishing_text: Option<&str>) -> String {
@@ -31,7 +31,7 @@ pub fn line(node: NodeRef<'_>, r#ref: Option<Ref>, distinguishing_text: Option<&
 }
 
 /// Returns the label, or the first name or text inside a node without a label, so that a message
-/// can name the node; empty if there is none nearby.
+/// can name the node; empty if neither is found nearby.
 pub(crate) fn label_or_first_text<'a>(node: NodeRef<'a>, label: &'a str) -> &'a str {
     if !label.is_empty() {
         return label;
@@ -53,7 +53,7 @@ pub(crate) fn describe(out: &mut String, node: NodeRef<'_>, label: &str, style: 
     }
 }
 
-/// The states that are written as one word.
+/// States that are written as one word, whatever the role and the other states are.
 const STATE_WORDS: [(States, &str); 9] = [
     (States::SELECTED, "selected"),
     (States::DISABLED, "disabled"),
@@ -66,7 +66,7 @@ const STATE_WORDS: [(States, &str); 9] = [
     (States::FOCUSED, "focused"),
 ];
 
-/// Returns the states that a reader needs, as words of the line.
+/// Returns the level, value and states that a reader needs, as words of the line.
 pub(crate) fn state_words<'t>(node: NodeRef<'t>, label: &str, style: Style) -> Vec<Cow<'t, str>> {
     let mut words: Vec<Cow<'t, str>> = Vec::new();
     let states = node.states();
@@ -106,7 +106,8 @@ pub(crate) fn state_words<'t>(node: NodeRef<'t>, label: &str, style: Style) -> V
     words
 }
 
-/// Returns a substitute for the name of a nameless actionable element (a link around a picture).
+/// Returns a word that identifies a nameless actionable element, such as `href="/cart"` for a link
+/// around a picture; `None` if nothing identifies the element.
 fn name_substitute(node: NodeRef<'_>) -> Option<String> {
     let identifiers = [
         (Attr::Description, "description"),
@@ -136,8 +137,8 @@ fn picture_in(node: NodeRef<'_>) -> Option<(&'static str, &str)> {
     source.map(|file| ("source", file)).or_else(|| Some(("class", class()?)))
 }
 
-/// Returns the file name at the end of a picture's URL; `None` for an embedded picture or a URL
-/// without a path.
+/// Returns the file name at the end of a picture's URL; `None` for an embedded picture or an empty
+/// path.
 fn file_name(source: &str) -> Option<&str> {
     if source.starts_with("data:") || source.starts_with("blob:") {
         return None;

@@ -157,8 +157,8 @@ fn omitted_lines_inside(lines: &[DraftLine<'_>], max_depth: usize) -> Vec<usize>
     counts
 }
 
-/// Returns whether a node can have a ref: it can be acted on or read by itself. A text is read in
-/// its line.
+/// Returns whether a node can have a ref: it has an address and is not a text leaf, of which the
+/// line already shows everything.
 pub(crate) fn takes_ref(node: NodeRef<'_>) -> bool {
     !node.is_text() && node.address().is_some()
 }
@@ -279,7 +279,7 @@ impl Plan<'_> {
     }
 }
 
-/// Appends the number of folded buttons, and the command that shows them.
+/// Appends the number of folded buttons and, if `opens` is given, the command that shows them.
 fn render_folded(out: &mut String, buttons: usize, opens: Option<Ref>) {
     write!(out, " {buttons} buttons").expect("writing to a String cannot fail");
     if let Some(r) = opens {

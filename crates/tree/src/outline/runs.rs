@@ -19,7 +19,7 @@ pub(super) struct OmittedItems {
     pub(super) role: Role,
     /// The container to pass to `-s` to see the items, if one can be named.
     pub(super) within: Option<NodeId>,
-    /// Whether this is the first gap of its run, which explains how to see the rest.
+    /// Whether this is the first gap of its run, whose line explains how to see the rest.
     pub(super) first: bool,
 }
 

@@ -10,7 +10,8 @@ use crate::{NodeRef, Role};
 /// The maximum number of buttons of a toolbar that is not folded.
 const MAX_BUTTONS: usize = 8;
 
-/// Folds the toolbars of a draft. Of nested toolbars, the outermost counts all buttons.
+/// Folds each toolbar with more than [`MAX_BUTTONS`] buttons, including those of toolbars inside
+/// it.
 pub(super) fn fold_toolbars(draft: &mut Draft<'_>) {
     let toolbars: Vec<NodeRef<'_>> =
         draft.nodes().filter(|n| n.role() == Role::Toolbar && !draft.is_scope(*n)).collect();

@@ -12,8 +12,9 @@ pub type CssAnswers<'a> = dyn Fn(&str, NodeId) -> bool + 'a;
 
 impl Selector {
     /// Returns the matches of the first alternative that has any, in document order. Documents
-    /// match only with `role=document`, and text leaves only with `role=text`; otherwise, the
-    /// element that shows the text does. `css=` terms match nothing; see [`Selector::css`].
+    /// match only with `role=document`. Text leaves match only with `role=text`; without this term,
+    /// the elements that show the texts match instead. `css=` terms match nothing; see
+    /// [`Selector::css`].
     #[must_use]
     pub fn matches(&self, tree: &Tree) -> Vec<NodeId> {
         self.matches_with(tree, &|_, _| false)
@@ -35,7 +36,7 @@ impl Selector {
     }
 }
 
-/// A term with data that is computed once for the whole tree.
+/// A term, with any data that is computed once for the whole tree.
 enum PreparedTerm<'s> {
     Role(Role),
     Has {
@@ -56,7 +57,7 @@ enum PreparedTerm<'s> {
         flag: Flag,
         wanted: bool,
     },
-    /// Outermost subtrees as ranges, in order.
+    /// Matches nodes inside these subtrees, which are sorted ranges that do not overlap.
     In(Vec<(NodeId, NodeId)>),
     Css(&'s str),
 }
@@ -214,7 +215,7 @@ fn absolute_url(href: &str, document: &Document) -> String {
     if has_origin { format!("{}{href}", document.origin()) } else { href.to_owned() }
 }
 
-/// A value to compare with.
+/// The value of a term, prepared for comparisons.
 #[derive(Debug)]
 pub(super) struct WantedText<'s> {
     pub(super) compare: Compare,

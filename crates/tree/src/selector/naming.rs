@@ -33,8 +33,8 @@ impl Selector {
         (!alternatives.is_empty()).then_some(Self { alternatives })
     }
 
-    /// Returns the selector that corresponds to a meaning: role, name and row. No tree has proven
-    /// that only one element matches it.
+    /// Returns the selector that corresponds to a meaning: role, name and row. Several elements may
+    /// match the selector.
     #[must_use]
     pub fn for_meaning(meaning: &Meaning) -> Self {
         let mut terms = vec![Term::Role(meaning.role())];
@@ -65,7 +65,7 @@ fn usable(text: &str) -> bool {
     !text.trim().is_empty() && text.chars().count() <= MAX_NAME_CHARS
 }
 
-/// Returns candidate terms for an element, best first.
+/// Returns candidate lists of terms for an element, best first.
 fn text_candidates(element: NodeRef<'_>, records: &Records<'_>) -> Vec<Vec<Term>> {
     let role = Term::Role(element.role());
     let mut own_terms: Vec<Vec<Term>> = Vec::new();

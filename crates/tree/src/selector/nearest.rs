@@ -14,7 +14,7 @@ const MAX_COMPARED_NAMES: usize = 1_000;
 /// Returns at most `limit` visible elements whose name or text is most similar to a text in the
 /// selector. The best come first; equally good ones are in document order.
 ///
-/// A requested role raises the similarity, and so, slightly, does being actionable. Of nested
+/// Elements with a requested role rank higher, and actionable elements slightly higher. Of nested
 /// elements, only the best is returned. Returns nothing if the selector names no text or if nothing
 /// is similar.
 #[must_use]
@@ -47,7 +47,7 @@ pub fn nearest(tree: &Tree, selector: &Selector, limit: usize) -> Vec<NodeId> {
 }
 
 /// Returns the element that a named node represents: itself, or the element that shows a text leaf;
-/// `None` for a document.
+/// `None` if that element is a document.
 fn candidate(node: NodeRef<'_>) -> Option<NodeRef<'_>> {
     let element = if node.is_text() { node.parent()? } else { node };
     (element.role() != Role::Document).then_some(element)
@@ -57,9 +57,9 @@ fn normalize_name(text: &str) -> String {
     text.chars().take(MAX_COMPARED_CHARS).collect::<String>().to_lowercase()
 }
 
-/// Returns the similarity of each distinct name in the tree to the wanted texts, if sufficient. A
-/// cheap check of all names selects those to compare closely, so that a page of 100,000 names stays
-/// fast.
+/// Returns, for each distinct name in the tree that is similar enough, the similarity to the wanted
+/// texts. A cheap check of all names selects those to compare closely, so that a page of 100,000
+/// names stays fast.
 fn similarities(tree: &Tree, wanted: &[String]) -> HashMap<StrId, f64> {
     let letters: Vec<u64> = wanted.iter().map(|w| letter_set(w)).collect();
     let mut promising: HashMap<StrId, (u32, String)> = HashMap::new();
@@ -88,8 +88,8 @@ fn letter_set(text: &str) -> u64 {
     text.chars().filter(|c| !c.is_whitespace()).fold(0, |set, c| set | 1 << (u32::from(c) % 64))
 }
 
-/// Returns whether one text is a part of the other. One or two letters must be a whole word,
-/// because they are a part of nearly everything.
+/// Returns whether one text is a part of the other. A text of at most two characters must be a
+/// whole word of the other, because it is a part of nearly every text.
 fn contains(name: &str, wanted: &str) -> bool {
     let (short, long) = if name.len() < wanted.len() { (name, wanted) } else { (wanted, name) };
     if short.chars().count() > 2 { long.contains(short) } else { long.split(' ').any(|word| word == short) }

@@ -180,7 +180,7 @@ impl<'i> Parser<'i> {
         }
     }
 
-    /// Parses the content of `in(`, which begins at `start`.
+    /// Parses the content of an `in(` that begins at `start`, and the closing parenthesis.
     fn inside(&mut self, start: usize, depth: usize) -> Parsed<ParsedTerm> {
         if depth == MAX_DEPTH {
             let message = format!("`in(` is nested more than {MAX_DEPTH} levels deep");

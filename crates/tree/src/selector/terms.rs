@@ -11,7 +11,7 @@ pub enum Condition<'s> {
     Role(Role),
     /// `label="Save"`: a key of the grammar and its value.
     Has {
-        /// `id`, `text`, `label` and so on.
+        /// The key, such as `id`, `text` or `label`.
         key: &'static str,
         /// The comparison with the value.
         compare: Compare,
@@ -32,8 +32,8 @@ pub enum Condition<'s> {
 }
 
 impl Selector {
-    /// Returns the alternatives in order: the conditions of each, and which of the matches to take,
-    /// counting from 1.
+    /// Returns the alternatives in order: the conditions of each, and the number of the match to
+    /// take, counted from 1; `None` to take all matches.
     pub fn alternatives(&self) -> impl Iterator<Item = (Vec<Condition<'_>>, Option<NonZeroU32>)> {
         self.alternatives.iter().map(|a| (a.terms.iter().map(condition).collect(), a.nth))
     }

@@ -1,4 +1,4 @@
-//! Finds the element that shows a text, even one spread over several leaves.
+//! Finds the element that shows a text, even if the text is spread over several leaves.
 //!
 //! Names are collapsed one by one, so the white space between two leaves is unknown
 //! (`Hel<b>lo</b>`). Comparisons across leaves therefore ignore white space; comparisons within a
@@ -110,8 +110,8 @@ fn common_ancestor(tree: &Tree, first: NodeId, last: NodeId) -> Option<NodeRef<'
     tree.node(first).ancestors().find(|n| n.contains(last))
 }
 
-/// Returns whether the name of an actionable element around `holder`, or of one named by its
-/// content, matches.
+/// Returns whether `holder` is inside an actionable element, or an element named by its content,
+/// whose name matches.
 fn is_part_of_control(holder: NodeRef<'_>, wanted: &WantedText<'_>) -> bool {
     std::iter::once(holder).chain(holder.ancestors()).any(|n| {
         (n.is(States::NAME_FROM_CONTENT) || n.is(States::ACTIONABLE)) && n != holder && wanted.is(n.name())

@@ -1,5 +1,5 @@
-//! Drops a text next to a control, picture or group with the same name: the target of
-//! `aria-labelledby`.
+//! Drops a text next to a control, picture, group, table, meter or progress bar that has the same
+//! name. Often, `aria-labelledby` refers to such a text.
 
 use super::super::draft::{Draft, DraftLine};
 use super::text::is_same_text;

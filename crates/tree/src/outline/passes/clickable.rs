@@ -20,8 +20,7 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
     }
 }
 
-/// Returns whether a pressable element contains more than the inner one: another text, picture or
-/// control.
+/// Returns whether `outer` contains a text, picture or control outside `inner`.
 fn has_siblings_within(inner: NodeRef<'_>, outer: NodeRef<'_>) -> bool {
     let has_content = |n: NodeRef<'_>| {
         n.is_text() || n.is(States::ACTIONABLE) || n.role().is_control() || n.role() == Role::Image

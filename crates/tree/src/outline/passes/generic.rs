@@ -1,4 +1,4 @@
-//! Folds wrappers without meaning.
+//! Folds wrappers without meaning and the documents of frames, and drops empty texts.
 
 use super::super::draft::Draft;
 use crate::{Role, States};

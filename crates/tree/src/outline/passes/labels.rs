@@ -30,7 +30,7 @@ pub(super) fn apply(draft: &mut Draft<'_>) {
     }
 }
 
-/// Drops the texts below a label, except in actionable elements.
+/// Drops the texts in a label, legend or caption, except those in actionable elements.
 fn drop_texts(draft: &mut Draft<'_>, label: NodeRef<'_>) {
     for leaf in label.subtree().filter(|n| n.is_text()) {
         let inside = leaf.ancestors().take_while(|a| *a != label).any(|a| a.is(States::ACTIONABLE));

@@ -1,5 +1,6 @@
-//! Writes a nameless element with a single text as one line: `listitem "Milk"`. Also lifts the only
-//! text of an item if the item begins with it; the rest stays below.
+//! Writes a nameless element with a single text as one line, `listitem "Milk"`, unless it is a
+//! field or a frame. Also lifts the only text of an item if the item begins with it; the rest stays
+//! below.
 
 use super::super::draft::Draft;
 use crate::{Role, States};

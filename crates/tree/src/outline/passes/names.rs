@@ -1,7 +1,8 @@
 //! Drops text that repeats the name of its container.
 //!
-//! The text of a button is its name. A row's name from content repeats its cells: if something in
-//! the row is actionable or is a separate cell, the row loses its name and the texts stay.
+//! The text of a button is its name. A row or cell may be named by its content and repeat the names
+//! of elements inside. If it contains a cell, a heading, a tree item or an actionable element, it
+//! loses such a name and the texts stay.
 
 use super::super::draft::Draft;
 use super::super::view::normalize_text;
@@ -54,7 +55,7 @@ fn has_other_content(node: NodeRef<'_>) -> bool {
 }
 
 /// Returns whether the name contains the name of a descendant element. The name of a tree item
-/// contains only its own text, not its subitems.
+/// contains only its own text, not that of its subitems.
 fn repeats_below(node: NodeRef<'_>) -> bool {
     let named = node.subtree().skip(1).filter(|n| !n.is_text() && !n.name().is_empty());
     named.into_iter().any(|n| node.name().contains(n.name()))

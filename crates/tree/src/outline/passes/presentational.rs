@@ -1,5 +1,5 @@
-//! Drops purely visual nodes (rules, scroll bars, decorative images) and folds inline markup, whose
-//! text belongs to the surrounding sentence.
+//! Drops purely visual nodes, such as nameless separators, scroll bars and images. Folds row groups
+//! and inline markup, whose text belongs to the surrounding sentence.
 
 use super::super::draft::Draft;
 use crate::{NodeRef, Role, States};

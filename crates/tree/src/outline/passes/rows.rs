@@ -1,4 +1,5 @@
-//! Folds rows that contain only named controls: the controls show where a row begins.
+//! Folds nameless list items, cells and groups that contain only named controls: the controls show
+//! where an item begins.
 
 use super::super::draft::Draft;
 use crate::{Role, States};

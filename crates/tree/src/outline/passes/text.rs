@@ -1,6 +1,6 @@
 //! Compares and joins texts for the passes.
 
-/// Returns whether a text and a name look the same to a reader, so that one line suffices.
+/// Returns whether a text and a name are equal, apart from colons, asterisks and spaces at the end.
 pub(super) fn is_same_text(text: &str, name: &str) -> bool {
     strip_label_mark(text) == strip_label_mark(name)
 }
