@@ -1,5 +1,5 @@
-//! What a person can do on the page: take and release the session, press, type. Each of these
-//! actions is a command, with the same checks as an agent's command.
+//! The actions of a person on the page, such as taking the turn, pressing and typing. Each action
+//! runs a command, with the same checks as an agent's command.
 
 use crate::board::Board;
 use crate::remote::Remote;
@@ -29,7 +29,7 @@ pub(crate) enum Act {
     },
     /// Type into the focused element.
     Type { text: String },
-    /// Press a key or a chord, by the names of `KeyboardEvent.key`.
+    /// Press a key, or a chord such as `Control+a`, with the names of `KeyboardEvent.key`.
     Key { chord: String },
     /// Scroll the page.
     Scroll { direction: String, amount: u32 },

@@ -1,5 +1,5 @@
-//! What viewers see: one copy, with a version. A viewer gets what has changed since its last
-//! update, so that a slow viewer skips outdated states.
+//! The state that viewers see, kept once and with a version. A viewer gets what has changed since
+//! its last update, so that a slow viewer skips outdated states.
 
 use crate::log_entry::{Event, Log, StoredTree};
 use crate::steps::{AddedFrame, Frame, Steps};
@@ -21,9 +21,9 @@ pub(crate) struct SessionView {
     pub(crate) session: String,
     /// The person at the page.
     pub(crate) person: String,
-    /// Who has the turn.
+    /// The member that has the turn.
     pub(crate) owner: Option<String>,
-    /// Whether a command took the turn, which then ends by itself.
+    /// Whether the turn is implicit: a command took it, and it ends by itself.
     pub(crate) implicit: bool,
     /// The member that the turn is reserved for.
     pub(crate) reserved_for: Option<String>,
@@ -137,8 +137,8 @@ impl Board {
         self.content.lock().steps.step(command).cloned()
     }
 
-    /// Returns the last tree that was stored by a command or before it; `None` if there is none, or
-    /// for a record that is not a command.
+    /// Returns the tree that a command stored or, if it stored no tree, the last one before.
+    /// Returns `None` if there is no such tree, or if the record is not a command.
     pub(crate) fn tree_at(&self, command: u64) -> Option<StoredTree> {
         let content = self.content.lock();
         content.log.tree_at(command).filter(|_| content.log.is_command(command)).cloned()
@@ -149,7 +149,7 @@ impl Board {
         self.content.lock().steps.picture(name)
     }
 
-    /// Returns the messages about changes after a version, and the version that they lead to.
+    /// Returns the current version, and the messages about changes after the version `seen`.
     pub(crate) fn messages(&self, seen: u64) -> (u64, Vec<(&'static str, Value)>) {
         let content = self.content.lock();
         let mut messages = Vec::new();

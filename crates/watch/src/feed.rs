@@ -42,7 +42,7 @@ const PAGE: u64 = 250;
 /// command arrive together.
 const EVENT_INTERVAL: Duration = Duration::from_millis(60);
 
-/// The minimum time between two reads of the turn that no event calls for.
+/// The minimum time between two reads of the turn while events arrive that are not about the turn.
 const TURN_INTERVAL: Duration = Duration::from_millis(250);
 
 /// Part of the feed of a session.
@@ -198,8 +198,8 @@ struct Last {
 }
 
 impl Last {
-    /// Returns the frame for viewers, or `None` if nothing visible has changed or the picture
-    /// cannot be decoded.
+    /// Returns the next frame for viewers, with new receipts. Returns `None` if nothing has changed
+    /// for viewers or the picture cannot be decoded.
     fn frame(
         &mut self,
         output: WatchFrameOutput,

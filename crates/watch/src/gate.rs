@@ -46,7 +46,7 @@ pub(crate) struct Visit {
 pub(crate) enum Refusal {
     /// The `Host` of the request is not the address that the server listens on.
     Host,
-    /// The request comes from another page.
+    /// The request comes from another page, or is a POST request without `Origin`.
     Origin,
     /// The token is invalid or was used before.
     Token,
@@ -56,7 +56,7 @@ pub(crate) enum Refusal {
     Role,
 }
 
-/// Checks requests.
+/// Admits browsers and checks their requests.
 #[derive(Debug)]
 pub(crate) struct Gate {
     authority: String,
@@ -88,7 +88,7 @@ impl Gate {
         format!("{}/?token={token}", self.origin)
     }
 
-    /// Checks the requirements for every request.
+    /// Checks what every request must prove: that it is for this server and not from another page.
     ///
     /// # Errors
     /// Returns [`Refusal::Host`] or [`Refusal::Origin`].
@@ -179,7 +179,8 @@ fn secret() -> String {
     })
 }
 
-/// Compares in constant time for equal lengths: a near miss takes as long as a match.
+/// Returns whether two secrets are equal. For equal lengths, the comparison takes constant time: a
+/// near miss takes as long as a match.
 fn same(a: &[u8], b: &[u8]) -> bool {
     a.len() == b.len() && a.iter().zip(b).fold(0, |differs, (a, b)| differs | (a ^ b)) == 0
 }

@@ -1,4 +1,5 @@
-//! The log of a session as viewers see it: one entry per command, message or change of the turn.
+//! The log of a session as viewers see it: one entry per command, and one per event about something
+//! else, such as a message or the turn.
 
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
@@ -58,7 +59,7 @@ pub(crate) enum Outcome {
     Interrupted,
 }
 
-/// One entry.
+/// An entry of the log.
 #[derive(Debug, Clone, Serialize)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct LogEntry {
@@ -106,7 +107,8 @@ impl Log {
         }
     }
 
-    /// Changes an entry, if it is kept.
+    /// Applies `change` to an entry, if the log still has it. If `change` returns true, viewers
+    /// receive the entry again.
     pub(crate) fn change(&mut self, id: u64, version: u64, change: impl FnOnce(&mut LogEntry) -> bool) {
         if let Ok(at) = self.entries.binary_search_by_key(&id, |entry| entry.id)
             && change(&mut self.entries[at])
@@ -120,7 +122,7 @@ impl Log {
         self.entries.iter().rev().find(|entry| entry.outcome.is_some()).map(|entry| entry.id)
     }
 
-    /// Returns the last tree that was stored by a command or before it.
+    /// Returns the tree that a command stored or, if it stored no tree, the last one before.
     pub(crate) fn tree_at(&self, id: u64) -> Option<&StoredTree> {
         self.entries.iter().rev().filter(|entry| entry.id <= id).find_map(|entry| entry.tree.as_ref())
     }
@@ -131,8 +133,8 @@ impl Log {
         at.is_ok_and(|at| self.entries[at].outcome.is_some())
     }
 
-    /// Adds a stored tree to its command. Trees are written after the commands, with the time at
-    /// which they were captured.
+    /// Adds a stored tree to the last command that began before its capture. The record of a tree
+    /// may follow later commands and has the time of the capture.
     fn add_tree(&mut self, event: &Event) {
         let begun = |entry: &&mut LogEntry| entry.outcome.is_some() && entry.at <= event.ts;
         let Some(entry) = self.entries.iter_mut().rev().find(begun) else { return };
@@ -157,8 +159,8 @@ impl Log {
         self.cleared = version;
     }
 
-    /// Returns whether a reader must discard its entries, and the entries that changed after a
-    /// version.
+    /// Returns whether a reader must discard the entries that it has, and the entries that changed
+    /// after a version.
     pub(crate) fn changes(&self, seen: u64) -> (bool, Vec<&LogEntry>) {
         (self.cleared > seen, self.entries.iter().filter(|entry| entry.version > seen).collect())
     }

@@ -5,7 +5,8 @@ use crate::remote::Remote;
 use serde_json::{Value, json};
 use stickpin_kernel::commands::stored_tree::WatchTreeOutput;
 
-/// Returns the app after a command: its picture or its stored tree; `None` if there is neither.
+/// Returns the frame after a command or, without one, the outline of the last stored tree; `None`
+/// if there is neither.
 pub(crate) async fn show(command: u64, board: &Board, remote: &Remote) -> Option<Value> {
     if let Some(frame) = board.step(command) {
         return Some(json!(*frame));

@@ -28,7 +28,7 @@ const MAX_BODY: usize = 64 << 10;
 /// The time limit for the body of a request.
 const BODY_TIMEOUT: Duration = Duration::from_secs(10);
 
-/// Only our own files may run, and nothing may be sent elsewhere.
+/// The content security policy: only our own files may run, and nothing may be sent elsewhere.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; \
     connect-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
     require-trusted-types-for 'script'; trusted-types 'none'";
@@ -107,7 +107,7 @@ impl Site {
         }
     }
 
-    /// Admits a browser.
+    /// Admits a browser that has a token, and returns the page.
     fn enter(&self, token: &str) -> Result<Response<Body>, Refusal> {
         let visit = self.gate.admit(token)?;
         let mut response = answer(StatusCode::OK, HTML, bundle::page(&visit.key));

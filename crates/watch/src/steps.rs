@@ -1,4 +1,4 @@
-//! What the app looked like after each command, for as many commands as memory permits.
+//! What the app looked like after each command, for as many commands as the limits permit.
 
 use hyper::body::Bytes;
 use serde::Serialize;
@@ -64,7 +64,7 @@ pub(crate) struct AddedFrame {
     pub(crate) dropped: Vec<u64>,
 }
 
-/// The frames of steps, and the newest ones.
+/// The frames of steps, and the newest frames.
 #[derive(Debug, Default)]
 pub(crate) struct Steps {
     /// The frames by command, oldest first.
