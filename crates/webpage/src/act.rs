@@ -1,4 +1,5 @@
-//! Sends input as a person would: pointer, keys, files, clipboard. Also takes screenshots.
+//! Sends pointer and keyboard input, sets values and files, and uses the clipboard. Also takes
+//! screenshots.
 
 pub mod aim;
 pub mod clipboard;

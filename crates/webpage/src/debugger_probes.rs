@@ -2,9 +2,9 @@
 //! closed shadow roots, what custom elements report through `ElementInternals`, and click
 //! listeners.
 //!
-//! Each request concerns only a few elements, is sent for all of them at once, and is bounded. The
-//! results are kept per document, so that locating an element uses the same roles and names as the
-//! last capture.
+//! Each kind of request is bounded and is sent for all of its elements at once. The results are
+//! kept per document, so that locating an element uses the same roles and names as the last
+//! capture.
 
 mod internals;
 mod listeners;
@@ -37,7 +37,8 @@ struct DocumentProbe {
     page_object: Option<String>,
     /// The nodes with listeners at the last request, as sorted backend node ids.
     listener_nodes: Vec<i64>,
-    /// The element ids by backend node id.
+    /// The element ids by backend node id; 0 for a node that is gone or belongs to another
+    /// document.
     numbers: HashMap<i64, u64>,
     /// The elements with click listeners of their own.
     with_click_listener: HashSet<u64>,
@@ -54,9 +55,9 @@ impl DebuggerProbes {
     }
 
     /// Adds closed shadow roots and the reports of custom elements to the columns of a document.
-    /// For closed roots, the document is walked again with `expression`. A capture requests
-    /// everything again; with `target`, only that element and new ones are requested, and the other
-    /// results are reused.
+    /// Without `target`, searches for closed roots, walks the document again with `expression` if a
+    /// new one is found, and queries all custom elements. With `target`, queries only that element
+    /// and new ones, and reuses the other results.
     ///
     /// # Errors
     /// See [`TabError`].

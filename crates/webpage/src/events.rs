@@ -44,7 +44,7 @@ fn send<M: Method>(client: &Client, session: &str, command: &M) {
 /// A pending answer to a set-up command.
 type SetUpAnswer = Pin<Box<dyn Future<Output = Result<(), CallError>> + Send>>;
 
-/// The commands that set up a target, with their pending answers.
+/// Sends the commands that set up a target, and collects their pending answers.
 struct TargetSetup<'a> {
     client: &'a Client,
     session: &'a str,

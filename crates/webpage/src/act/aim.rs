@@ -26,8 +26,8 @@ const POINT_TOLERANCE: f64 = 2.0;
 /// react, and hit-tests again.
 ///
 /// # Errors
-/// Returns `ELEMENT_NOT_FOUND` when the element is gone, `DIALOG_OPEN` when a dialog is open,
-/// `BACKEND_LOST`, or `TIMEOUT`.
+/// Returns `ELEMENT_NOT_FOUND` when the element is gone, `DIALOG_OPEN` when a dialog is open, or an
+/// error from the tab.
 pub async fn aim_at(page: &mut Page, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {
     aim_and_capture(page, handle, options, None, None).await.map(|(aim, _)| aim)
 }
@@ -212,7 +212,7 @@ pub(crate) async fn bring_pointer(
 }
 
 impl HitTest {
-    /// Converts the answer from the document with this scope.
+    /// Converts the answer from the document with the given scope.
     fn into_hit_result(self, scope: u64) -> HitResult {
         match self {
             Self { target: true, .. } => HitResult::Target,

@@ -19,7 +19,7 @@ struct Access {
     missing: Vec<(String, String)>,
 }
 
-/// The result of a Clipboard API call.
+/// The result of a Clipboard API call: the text, or why the call failed.
 #[derive(Debug, Deserialize)]
 struct Outcome {
     text: Option<String>,
@@ -30,8 +30,9 @@ const ACCESS: &str = "(async()=>{const missing=[];for(const name of ['clipboard-
     const{state}=await navigator.permissions.query({name});if(state!=='granted')missing.push([name,state])}\
     return{available:!!navigator.clipboard,origin:/^http/.test(location.origin)?location.origin:null,missing}})()";
 
-/// Reads the clipboard, or writes text to it, as the page of this tab. A permission that the origin
-/// lacks is granted for this one call and then reset to its previous state.
+/// Reads the clipboard, or writes text to it, as the page of this tab. Returns the text that was
+/// read; empty after a write. A permission that the origin lacks is granted for this one call and
+/// then reset to its previous state.
 pub async fn clipboard(page: &mut Page, write: Option<&str>) -> Result<String> {
     let top = page.tab.top_world().await?;
     let access: Access = page.tab.evaluate(&top, ACCESS.to_owned()).await?;

@@ -1,4 +1,4 @@
-//! Gives files to the page: to a file input, to the chooser that a press opens, or by drop.
+//! Gives files to the page: through a file input, the chooser that a press opens, or a drop.
 
 use crate::act::{ignore_gone_document, is_dialog_open, mouse, unknown};
 use crate::read::guard;
@@ -25,7 +25,8 @@ const CHOOSER_TIMEOUT: Duration = Duration::from_millis(1500);
 /// reveal their drop zone only then.
 const DROP_HOVER_FRAMES: usize = 6;
 
-/// The answer to `fileInput(id)`. `id` is 0 when the element accepts no files.
+/// The answer to `fileInput(id, loose)`. Its own `id` names the file input, and is 0 when the
+/// element accepts no files.
 #[derive(Debug, Default, Deserialize)]
 #[serde(default)]
 struct FileInputAnswer {
@@ -36,7 +37,8 @@ struct FileInputAnswer {
     holds: Vec<InputFile>,
 }
 
-/// The answer to `dropVerdict()`.
+/// The answer to `dropVerdict()`: whether the files that are held over the page reached the target,
+/// and whether the page accepts them.
 #[derive(Debug, Deserialize)]
 struct DropVerdict {
     landed: bool,
@@ -63,10 +65,11 @@ fn input_rerendered() -> Error {
         .hint("run `stickpin snapshot -i` to see whether the files arrived; if not, upload them again")
 }
 
-/// Returns which files an element accepts; `None` if it accepts none.
+/// Returns the file input for an element, with the files that it accepts and contains; `None` if
+/// the element accepts no files.
 ///
 /// # Errors
-/// Returns `ELEMENT_NOT_FOUND` when the element is gone.
+/// Returns `ELEMENT_NOT_FOUND` when the element is gone, or an error from the tab.
 pub async fn file_input_of(page: &Page, handle: Handle) -> Result<Option<FileInput>> {
     let DocumentElement { world, id } = page.located_element(handle)?;
     let file_input: Option<FileInputAnswer> =

@@ -156,8 +156,8 @@ pub(crate) async fn type_text(
     Ok(InputOutcome::done().delivery(delivery))
 }
 
-/// Returns where typed text landed: elsewhere or changed if the guard stopped it, otherwise
-/// unknown. Ends the watch for the text.
+/// Returns where text landed: [`Delivery::Elsewhere`] or [`Delivery::Changed`] if the document
+/// stopped some of it, otherwise [`Delivery::Unknown`]. Ends the tracking of the text.
 pub(crate) async fn text_landed(page: &Page, world: &World) -> Result<Delivery> {
     let verdict = ignore_gone_document(page.tab.call::<Option<PressVerdict>>(world, "endText", NONE).await)?;
     Ok(verdict.flatten().map_or(Delivery::Unknown, PressVerdict::delivery))
@@ -235,8 +235,9 @@ pub(crate) async fn fill(page: &mut Page, target: Handle, text: &str) -> Result<
     Ok(InputOutcome::done().value(value).accepts(accepts))
 }
 
-/// Returns the value of a field and what stopped its text. Both are `None` when filling opened a
-/// dialog or led to another page.
+/// Returns the value of a field, `None` if the field is gone, and the verdict on its text, `None`
+/// if none of the text was stopped. Both are `None` when filling opened a dialog or led to another
+/// page.
 async fn read_value_and_verdict(
     page: &Page,
     world: &World,

@@ -17,8 +17,8 @@ pub(crate) struct Key {
     pub(crate) location: u32,
 }
 
-/// Named keys with their virtual key codes. The code of each equals its name, except for
-/// [`MODIFIERS`].
+/// Named keys with their virtual key codes. Except for [`MODIFIERS`], the `KeyboardEvent.code` of
+/// each key equals its name.
 const NAMED_KEYS: &[(&str, u32)] = &[
     ("Enter", 13),
     ("Tab", 9),

@@ -44,8 +44,9 @@ fn event(
     MouseEvent { r#type: kind, x, y, button, buttons, click_count, ..MouseEvent::default() }
 }
 
-/// Makes every document watch where the next press lands and stop it if it lands elsewhere. `end`
-/// is the end of a drag. Returns `None` when guarded content in another document has changed.
+/// Makes every document watch the next press, and stop the press if it does not land on `target`.
+/// Without a target, no press is stopped. For a drag, `end` contains the element at its end, if
+/// any. Returns the watching worlds; `None` when guarded content in another document has changed.
 async fn expect(
     page: &Page,
     target: Option<Handle>,

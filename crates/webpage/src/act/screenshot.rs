@@ -21,7 +21,7 @@ const LIVE_QUALITY: u8 = 80;
 ///
 /// # Errors
 /// Returns `ELEMENT_OFFSCREEN` for an element that has no box, or whose box is less than a pixel
-/// wide or high, or an error from the tab.
+/// wide or high. Otherwise, returns the errors of [`aim::aim_at`] or an error from the tab.
 pub async fn take_screenshot(page: &mut Page, request: ScreenshotRequest) -> Result<ScreenshotImage> {
     let (area, clip) = match request.of {
         Some(handle) => {

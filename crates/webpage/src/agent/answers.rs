@@ -78,7 +78,7 @@ pub(crate) struct HitTest {
 pub(crate) struct ArrivalAnswer {
     /// The hit test at the pointer now; `None` when the element is gone.
     pub(crate) hit: Option<HitTest>,
-    /// The box of the element.
+    /// The box of the element; `None` without a box.
     pub(crate) rect: Option<[f64; 4]>,
     /// The page as `locate` returns it, if the press would reach the element.
     pub(crate) look: Option<String>,
@@ -86,7 +86,7 @@ pub(crate) struct ArrivalAnswer {
     pub(crate) armed: bool,
 }
 
-/// The answer to `elementAt(x, y)`: the innermost element.
+/// The answer to `elementAt(x, y)`: the element at a point, as the tree contains it.
 #[derive(Debug, Clone, PartialEq, Eq, Deserialize)]
 pub(crate) struct ElementAt {
     pub id: u64,
@@ -112,7 +112,7 @@ pub struct PressVerdict {
 }
 
 impl PressVerdict {
-    /// Converts the verdict to where the input landed.
+    /// Returns where the input landed, according to the verdict.
     pub fn delivery(self) -> Delivery {
         match self.landed.as_str() {
             "target" => Delivery::Confirmed,
@@ -140,7 +140,7 @@ pub(crate) enum Obstacle {
 }
 
 impl Obstacle {
-    /// Returns whether something is disabled.
+    /// Returns whether the obstacle is a disabled field, list or option.
     pub(crate) const fn is_disabled(&self) -> bool {
         matches!(self, Self::Disabled | Self::OptionDisabled(_))
     }
@@ -167,8 +167,8 @@ pub(crate) struct FocusAnswer {
     pub(crate) changed: bool,
     /// Whether the element took the focus.
     pub(crate) focused: bool,
-    /// The way to fill the field: `text` by typing, `set` by `setValue`, `code` by `pasteText`, or
-    /// `none`.
+    /// The way to fill the field: `text` by inserting text, `set` by `setValue`, `code` by
+    /// `pasteText`, or `none`.
     pub(crate) fill: String,
     /// The id of the field itself, which may be inside the element.
     pub id: u64,
@@ -212,7 +212,7 @@ pub(crate) struct ValueAnswer {
     pub(crate) changed: bool,
     /// The value that the field has or would have.
     pub(crate) value: String,
-    /// A description of the values that the field accepts.
+    /// A description of the values that the field accepts, if it cannot take the value.
     pub(crate) accepts: String,
 }
 
@@ -224,7 +224,7 @@ pub(crate) struct SelectAnswer {
     pub(crate) handled: bool,
     /// Whether guarded content changed, in which case the list was left unchanged.
     pub(crate) changed: bool,
-    /// Why nothing was changed.
+    /// The obstacle that kept the list from being changed, if any.
     pub(crate) why: Option<Obstacle>,
     /// The labels of the selected options, separated by commas.
     pub(crate) value: Option<String>,
@@ -232,7 +232,8 @@ pub(crate) struct SelectAnswer {
     pub(crate) missing: Vec<String>,
     /// A label that several options share; `options` then contains their values.
     pub(crate) several: Option<String>,
-    /// The labels of the list's first options.
+    /// The labels of the list's first options if options are missing, or the values of the options
+    /// that share a label.
     pub(crate) options: Vec<String>,
     /// Whether the page changed the choice as soon as it received the event.
     pub refused: bool,
@@ -245,7 +246,7 @@ pub struct PopupAnswer {
     pub expanded: bool,
     /// Whether a press on the element closes the list.
     pub press: bool,
-    /// Whether Escape closes the list, because the element or its list has the focus.
+    /// Whether Escape closes the list, because the focus is in the element or in the list's popup.
     pub key: bool,
 }
 

@@ -75,7 +75,7 @@ impl Columns {
     ///
     /// # Errors
     /// Returns an error when the answer is not a capture in the current format, columns differ in
-    /// length, or an index is out of range.
+    /// length, or a kind, a name or an id is inconsistent.
     pub fn parse(json: &str) -> Result<Self, CaptureError> {
         let mut wire: WireColumns = serde_json::from_str(&well_formed(json))?;
         if wire.v != FORMAT {

@@ -9,7 +9,8 @@ use serde_json::Value;
 use stickpin_devtools::protocol as cdp;
 use stickpin_tree::{Handle, Role, States};
 
-/// The maximum number of elements queried in one capture. Each query takes 0.1 to 0.2 ms.
+/// The maximum number of elements queried per document in one capture. Each query takes 0.1 to 0.2
+/// ms.
 const MAX_ELEMENTS: usize = 250;
 
 /// Queries the custom elements of a document and adds what they report to its columns.
@@ -106,7 +107,7 @@ fn read(node: cdp::AxNode) -> Option<SelfDescription> {
     Some(said)
 }
 
-/// Converts a flag, which is a boolean, a word or a number.
+/// Returns whether a flag is set. The flag is a boolean, a word or a number.
 fn flag_value(value: &Value) -> bool {
     match value {
         Value::Bool(yes) => *yes,

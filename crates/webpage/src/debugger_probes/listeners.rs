@@ -10,8 +10,8 @@ use stickpin_devtools::Reply;
 use stickpin_devtools::protocol as cdp;
 use stickpin_tree::Role;
 
-/// The maximum number of ids translated in one capture, in document order; the next captures
-/// translate the rest. Each translation takes 0.05 to 0.1 ms.
+/// The maximum number of ids translated per document in one capture, in document order; the next
+/// captures translate the rest. Each translation takes 0.05 to 0.1 ms.
 const MAX_TRANSLATED: usize = 300;
 
 /// The object group for document objects in our world, kept as long as the documents exist.

@@ -8,7 +8,8 @@ use crate::tab::{Tab, TabError, World, expression};
 use serde::de::IgnoredAny;
 use stickpin_devtools::protocol as cdp;
 
-/// The maximum number of elements queried in one capture; the next captures query the rest.
+/// The maximum number of elements queried per document in one capture; the next captures query the
+/// rest.
 const MAX_ELEMENTS: usize = 200;
 
 /// The maximum nesting of closed roots that one capture follows.

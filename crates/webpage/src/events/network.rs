@@ -13,7 +13,8 @@ use stickpin_devtools::protocol as cdp;
 const LONG_LIVED_TYPES: &[&str] =
     &["EventSource", "WebSocket", "Ping", "Media", "CSPViolationReport", "Prefetch", "Preflight", "Manifest"];
 
-/// The types of requests without an expected answer: a failure is not worth a notice.
+/// The types of requests without an expected answer: a failure of such a request is not worth a
+/// notice.
 const UNANSWERED_TYPES: &[&str] = &["Ping", "CSPViolationReport", "Prefetch", "Preflight"];
 
 /// The maximum number of worker URLs that a tab remembers.

@@ -29,9 +29,9 @@ pub(crate) struct PendingEvaluation {
     reply: Pin<Box<Reply<cdp::EvaluateInPage>>>,
     sent_at: Instant,
 }
-/// Evaluates an expression in the page's own world. Returns `None` when its promise has not settled
-/// within `at_most` or `PROMISE_TIMEOUT`, whichever is shorter, or the document went away; the same
-/// expression can be evaluated again.
+/// Evaluates an expression in the page's own world. Returns `None` when the promise does not settle
+/// within the shorter of `at_most` and `PROMISE_TIMEOUT`, or when the document goes away. The same
+/// expression can then be evaluated again.
 pub async fn value_of(page: &mut Page, expression: &str, at_most: Duration) -> Result<Option<ScriptValue>> {
     let mut expression = expression.to_owned();
     let call = format!("({expression})()");

@@ -106,7 +106,7 @@ impl Guards {
     }
 }
 
-/// Tells every document around the target's document to copy its guarded content.
+/// Makes every other document that guards content for a target copy that content.
 pub(crate) async fn guard_outer_documents(page: &Page, target: Handle) -> Result<(), TabError> {
     query_outer_documents(page, target, |guard, scope| {
         expression("guardContent", (0, &guard.key, guard.ranges(scope), false))
@@ -115,7 +115,7 @@ pub(crate) async fn guard_outer_documents(page: &Page, target: Handle) -> Result
     .map(drop)
 }
 
-/// Returns whether the guarded content in the documents around the target's document is unchanged.
+/// Returns whether the content that other documents guard for a target is unchanged.
 pub(crate) async fn are_outer_guards_intact(page: &Page, target: Handle) -> Result<bool, TabError> {
     let answers =
         query_outer_documents(page, target, |guard, _| expression("aroundHolds", (&guard.key,))).await?;

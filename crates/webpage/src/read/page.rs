@@ -153,7 +153,8 @@ impl Page {
 /// Captures the whole page.
 ///
 /// # Errors
-/// Returns `DIALOG_OPEN` when a dialog is open, `BACKEND_LOST`, or `TIMEOUT`.
+/// Returns `DIALOG_OPEN` when a dialog is open, `ELEMENT_NOT_FOUND` when the document was replaced
+/// in every attempt, or an error from the tab.
 pub async fn capture(page: &mut Page, request: CaptureRequest<'_>) -> Result<CaptureResult> {
     page.read_ahead.note_command();
     let mut attempt = 1;
@@ -181,7 +182,7 @@ pub async fn capture(page: &mut Page, request: CaptureRequest<'_>) -> Result<Cap
 /// Locates one element, with the context by which to judge it.
 ///
 /// # Errors
-/// Returns the same errors as [`capture`].
+/// Returns `DIALOG_OPEN` when a dialog is open, or an error from the tab.
 pub async fn locate(page: &mut Page, handle: Handle, context: &[Handle]) -> Result<Option<LocatedElement>> {
     page.read_ahead.note_command();
     page.commit(Some(handle)).await?;
@@ -235,7 +236,7 @@ async fn find(page: &mut Page, handle: Handle, context: &[Handle]) -> Result<Opt
 /// in the state that it had when the input arrived.
 ///
 /// # Errors
-/// Returns the same errors as [`capture`].
+/// Returns the same errors as [`locate`].
 pub async fn outcome(
     page: &mut Page,
     handle: Handle,

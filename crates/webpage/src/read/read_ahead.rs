@@ -19,7 +19,8 @@ const QUIET_TIME: Duration = Duration::from_millis(50);
 /// the page's scripts, so a page that changes every second forever is walked only three times.
 const BACKOFF: u32 = 4;
 
-/// The read-aheads since a command last read the page.
+/// The state of reading ahead: the number of read-aheads since a command last read the page, and
+/// the activity at the last capture.
 #[derive(Debug, Default)]
 pub(crate) struct ReadAhead {
     unused_captures: u32,
@@ -43,13 +44,15 @@ impl ReadAhead {
         QUIET_TIME.saturating_mul(BACKOFF.saturating_pow(self.unused_captures))
     }
 
-    /// Returns whether a capture now could differ from the last one.
+    /// Returns whether a read-ahead is due: something may have changed since the last capture, and
+    /// the page is complete.
     fn is_due(&self, tab: &TabState) -> bool {
         self.read != Some(tab.activity) && tab.is_complete()
     }
 }
 
-/// Waits until the page has changed since the last capture and is at rest.
+/// Waits until the page has changed since the last capture and is at rest. Waits forever if the
+/// last walk cannot be proven unchanged, or if the tab is gone.
 pub async fn wait_until_idle(page: &mut Page) {
     // When nothing can be proven, a read-ahead is useless.
     if page.last_walk.as_ref().is_some_and(|walked| !walked.can_be_proven()) {

@@ -67,7 +67,7 @@ pub(crate) struct PageWalk {
     /// Whether the walk requested everything that belongs to a capture; locating an element needs
     /// less.
     is_complete: bool,
-    /// The handles that the walk was asked to report.
+    /// The handles in the request for the walk.
     asked_handles: HashSet<Handle>,
 }
 
@@ -318,7 +318,7 @@ async fn walk(
     Ok(Some(PageWalk { counts, ..walked }))
 }
 
-/// Adds what the document's script cannot see to its columns.
+/// Adds to the columns of a document what the document's script cannot see.
 pub(crate) async fn complete(
     page: &mut Page,
     world: &World,
@@ -329,8 +329,8 @@ pub(crate) async fn complete(
     page.probes.complete(&page.tab, world, columns, &question, walk_request.target).await
 }
 
-/// Assembles a walk from the columns of its documents. Without counts, the walk cannot be proven
-/// unchanged later.
+/// Assembles a walk from the columns of its documents. The caller adds the counts, without which
+/// the walk cannot be proven unchanged later.
 pub(crate) async fn assemble_walk(
     page: &mut Page,
     read: Vec<(&World, Columns)>,

@@ -47,7 +47,7 @@ pub struct TabState {
     pub(crate) requests: HashMap<String, Request>,
     /// The most recent requests, oldest first, including those that ended.
     pub(crate) traffic: VecDeque<traffic::LoggedRequest>,
-    /// Counts visible changes: changes of documents, frames, navigations.
+    /// Counts visible changes, such as those of documents, frames and dialogs.
     pub changes: u64,
     /// Counts everything that may have changed the page.
     pub activity: u64,
@@ -70,7 +70,7 @@ pub struct TabState {
     pub(crate) chooser: Chooser,
 }
 
-/// Whether a file chooser is expected.
+/// Whether a file chooser is expected or has opened.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub(crate) enum Chooser {
     /// A chooser that opens is closed without a choice and reported.
@@ -212,14 +212,15 @@ impl TabState {
     }
 
     /// Returns the deadline for waiting for committed documents that are not parsed yet; `None` if
-    /// there are none, or all of them have taken longer than `timeout`.
+    /// there are no such documents, or if all of them have taken longer than `timeout`.
     pub(crate) fn parse_deadline(&self, timeout: Duration) -> Option<Instant> {
         let loading = self.frames.values().filter(|f| f.stage == LoadStage::Loading);
         let now = Instant::now();
         loading.filter_map(|f| Some(f.committed? + timeout)).filter(|until| *until > now).max()
     }
 
-    /// Returns whether all documents are parsed, no navigation is pending, and no dialog is open.
+    /// Returns whether all documents are parsed, no navigation of the top frame is pending, and no
+    /// dialog is open.
     pub(crate) fn is_complete(&self) -> bool {
         self.dialog.is_none()
             && self.navigating.is_none()

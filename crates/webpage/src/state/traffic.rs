@@ -7,7 +7,7 @@ use stickpin_device::RequestEnd;
 /// The maximum number of requests that are remembered.
 const MAX_LOGGED_REQUESTS: usize = 300;
 
-/// The duration above which a request counts as held open by the server.
+/// The duration from which a request counts as held open by the server.
 const LONG_REQUEST: Duration = Duration::from_secs(5);
 
 /// A request in the log.
@@ -52,12 +52,12 @@ impl LoggedRequest {
         self.end.as_ref().map_or_else(Instant::now, |(_, at)| *at).duration_since(self.began)
     }
 
-    /// Returns whether a script's request took so long that no wait includes it.
+    /// Returns whether this is a script's request that the server held open for a long time.
     pub(crate) fn is_long(&self) -> bool {
         self.by_script && self.duration() >= LONG_REQUEST
     }
 
-    /// Returns whether two requests have the same method and URL, ignoring queries.
+    /// Returns whether two requests have the same method and URL, ignoring queries and fragments.
     pub(crate) fn is_repeat_of(&self, other: &Self) -> bool {
         let path = |url: &str| url.split(['?', '#']).next().unwrap_or_default().to_owned();
         self.method == other.method && path(&self.url) == path(&other.url)
@@ -78,7 +78,7 @@ impl TabState {
         self.traffic.push_back(request);
     }
 
-    /// Records that the document was left: its pending requests fail.
+    /// Records that the document was left: its pending requests fail, except those for documents.
     pub(crate) fn discard_requests(&mut self) {
         for request in self.traffic.iter_mut().filter(|s| !s.document && s.end.is_none()) {
             request.end = Some((RequestEnd::Failed("the page was left".to_owned()), Instant::now()));
@@ -91,7 +91,7 @@ impl TabState {
     }
 
     /// Returns whether a navigation is pending, or a script's request that began at or after
-    /// `since` and that an action may have caused.
+    /// `since` and delays quiet.
     pub(crate) fn is_loading_since(&self, since: Instant) -> bool {
         let request = |s: &LoggedRequest| s.by_script && s.counts && s.end.is_none() && s.began >= since;
         self.navigating.is_some() || self.traffic.iter().any(request)

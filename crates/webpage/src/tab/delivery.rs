@@ -50,9 +50,9 @@ impl Tab {
     }
 
     /// Moves the pointer and returns when the page has seen the move. If the page may have changed
-    /// under the resting pointer, the pointer first moves at its old position, as a person's would.
-    /// Pages wait for such a move after opening something under the pointer, and would otherwise
-    /// mistake the path to the new position for that move.
+    /// under the resting pointer, the pointer first moves at its old position, as a person's
+    /// pointer would. Pages wait for such a move after opening something under the pointer, and
+    /// would otherwise mistake the path to the new position for that move.
     pub async fn move_pointer(&self, to: (f64, f64)) -> Result<()> {
         let rested = self.read(|tab| match tab.pointer {
             Some((at, activity)) if at != to && activity != tab.activity => Some(at),

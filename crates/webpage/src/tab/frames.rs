@@ -27,7 +27,7 @@ impl FrameStep {
     }
 }
 
-/// Returns the steps from a document outward to the tab's own.
+/// Returns the steps from a document outward to the top document of the tab.
 pub(crate) async fn frame_steps(tab: &Tab, world: &World) -> Result<Vec<FrameStep>, TabError> {
     let mut steps = Vec::new();
     let mut inner = world.clone();
@@ -44,12 +44,13 @@ pub(crate) async fn frame_steps(tab: &Tab, world: &World) -> Result<Vec<FrameSte
     Ok(steps)
 }
 
-/// Returns the bounding box of an element in pixels of the tab; `None` if it has none.
+/// Returns the bounding box of an element in pixels of the tab; `None` if the element has no box.
 pub(crate) async fn bounding_box(tab: &Tab, handle: Handle) -> Result<Option<Rect>> {
     Ok(bounding_boxes(tab, &[handle]).await?.into_iter().flatten().next())
 }
 
-/// Returns the bounding boxes of elements in pixels of the tab.
+/// Returns the bounding boxes of elements in pixels of the tab; `None` for an element without a
+/// box.
 pub async fn bounding_boxes(tab: &Tab, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
     let mut boxes = vec![None; handles.len()];
     for world in tab.worlds().await? {

@@ -1,4 +1,4 @@
-//! Maps nodes as the browser names them to ids in our documents: owners of frames, ids, objects.
+//! Looks up nodes: the elements that show frames, and the ids and objects of nodes.
 
 use super::worlds::known_worlds;
 use super::{Tab, TabError, World};
@@ -80,7 +80,7 @@ impl Tab {
         Ok(self.unless_dialog(answer).await?.result.object_id)
     }
 
-    /// Converts a refusal. If its subject is gone, returns [`TabError::WorldGone`].
+    /// Converts a refusal by the browser. If its subject is gone, returns [`TabError::WorldGone`].
     pub(super) fn refusal_error(&self, error: &CallError) -> TabError {
         if error.is_gone() { TabError::WorldGone } else { TabError::Failed(self.call_error(error)) }
     }

@@ -25,8 +25,7 @@ const MAX_REQUEST_NOTICES: usize = 3;
 /// Waits for the first effect of an action, then until the effects in progress are over.
 ///
 /// # Errors
-/// Returns the errors of [`Tab::read`](crate::tab::Tab::read), or `INTERNAL` when the tab could not
-/// be set up.
+/// Returns an error from the tab, such as `INTERNAL` when the tab could not be set up.
 pub async fn wait_for_effects(page: &mut Page, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
     let (reported, action_began) = (page.changes_reported, page.action_began);
     let arrivals = page.tab.read(|tab| tab.arrivals)?;
@@ -128,7 +127,8 @@ pub fn requests_since_action(page: &Page) -> Result<Vec<NetworkRequest>> {
     })
 }
 
-/// Returns an action's effects that have no notice yet.
+/// Returns notices of a pending navigation and of the action's requests that have no notice yet,
+/// and marks these requests as reported.
 pub fn unreported_effects(page: &Page) -> Result<Vec<Notice>> {
     let action_began = page.action_began;
     page.tab.write(|tab| {

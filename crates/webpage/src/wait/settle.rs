@@ -139,7 +139,8 @@ pub async fn settle_until(
     }
 }
 
-/// Asks every document to respond as soon as the document is quiet.
+/// Waits until every document is quiet, for at most `timeout` milliseconds, and combines their
+/// answers. A document is quiet after `quiet` milliseconds without a change.
 async fn documents_settled(page: &Page, quiet: u64, timeout: u64) -> Result<QuietAnswer, TabError> {
     let worlds = page.tab.worlds().await?;
     let requests = page.tab.send_requests(&worlds, |_| expression("settled", (quiet, timeout)))?;
