@@ -62,7 +62,7 @@ impl Frames {
         self.buf.len()
     }
 
-    /// Returns the next frame if it is complete.
+    /// Returns the next frame; `None` until a line is complete or known to be too long.
     pub fn next_frame(&mut self) -> Option<Frame> {
         loop {
             let Some(end) = self.buf[self.scanned..].iter().position(|&b| b == b'\n') else {

@@ -63,7 +63,7 @@ pub struct Message<P = Value> {
     /// Chosen by the client and repeated in the answer.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub id: Value,
-    /// One of [`method`].
+    /// The name of the method: one of those in [`method`].
     pub method: String,
     /// The parameters of the method.
     #[serde(default = "P::default", bound(deserialize = "P: Deserialize<'de> + Default"))]
@@ -113,7 +113,7 @@ impl<R> Answer<R> {
 /// A protocol error.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct RpcError {
-    /// One of [`code`].
+    /// The error code: one of those in [`code`].
     pub code: i32,
     /// The message in one sentence.
     pub message: String,

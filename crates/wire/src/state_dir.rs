@@ -12,7 +12,7 @@ use stickpin_kernel::{Error, ErrorCode, Result, io_error};
 /// (macOS allows 104).
 const MAX_SOCKET_PATH: usize = 100;
 
-/// An existing, private state directory of this user, and the paths in it that clients need.
+/// An existing, private state directory of this user, and the paths that clients need.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct StateDir {
     state_dir: PathBuf,
@@ -100,8 +100,8 @@ fn link_error(dir: &Path, found: &Metadata) -> Error {
     Error::new(ErrorCode::IdentityDenied, message).hint(CHOOSE_ANOTHER)
 }
 
-/// Checks one folder and makes it private. An open descriptor ensures that the check and the change
-/// apply to the same folder.
+/// Creates a folder if it is missing, checks it, and makes it private. An open descriptor ensures
+/// that the check and the change apply to the same folder.
 fn private(dir: &Path, link_flags: OFlags) -> Result<()> {
     let open = || {
         let fd = rustix::fs::open(dir, OFlags::RDONLY | OFlags::CLOEXEC | link_flags, Mode::empty());
