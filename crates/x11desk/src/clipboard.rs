@@ -14,7 +14,7 @@ use x11rb::wrapper::ConnectionExt as _;
 /// Timeout for each part of an owner's text.
 const OWNER_TIMEOUT: Duration = Duration::from_secs(2);
 
-/// The maximum length of a text that is read, in bytes.
+/// The length in bytes from which a text is too long to be read.
 const MAX_BYTES: usize = 16 << 20;
 
 /// The text that we provide, and the state of a request to another owner.
@@ -29,7 +29,7 @@ pub(crate) struct Clipboard {
     pub(crate) part: bool,
 }
 
-/// Returns the text on the clipboard; empty when there is none.
+/// Returns the text on the clipboard; empty when there is no text.
 ///
 /// # Errors
 /// Returns `Unsupported` when the owner does not answer in time or stops before the end of the

@@ -48,7 +48,7 @@ pub struct Display {
     /// The data of received ping replies.
     pub(crate) pongs: Vec<u32>,
     pub(crate) pinged: u32,
-    /// Whether the window manager responded to the last request.
+    /// Whether the window manager responded to the last request for frame extents.
     pub(crate) managed: bool,
 }
 

@@ -27,7 +27,8 @@ pub(crate) fn keysym_of_name(name: &str) -> Option<u32> {
 }
 
 /// Returns the keysym for a character: Return for a line break, and Tab for a tab. Printable
-/// Latin-1 characters are their own keysyms; all others have a bit set (keysymdef.h, "Unicode").
+/// Latin-1 characters are their own keysyms; for all others, the keysym is the code point with one
+/// more bit set (keysymdef.h, "Unicode").
 pub(crate) fn keysym_of_char(c: char) -> u32 {
     match c {
         '\n' | '\r' => 0xff0d,

@@ -65,7 +65,7 @@ pub fn wheel(d: &Display, right: i32, down: i32) -> X11Result<()> {
 }
 
 /// Returns whether another client grabs the pointer, as open menus do. If so, that client receives
-/// all input.
+/// all input of the pointer.
 ///
 /// The check requests a grab for a window that is never shown. The server always refuses the
 /// request, and reports that the window is not viewable only if no other client has a grab

@@ -35,7 +35,7 @@ const DISPLAY_EXIT_TIMEOUT: Duration = Duration::from_millis(200);
 /// The display server. When it ends, all other programs end as well.
 const DISPLAY: &str = "Xvfb";
 
-/// The minimum size of a display.
+/// The minimum width and height of a display, in pixels.
 const SIZE: (u32, u32) = (1280, 900);
 
 /// The maximum length of the temporary folder's path. Socket paths below it may be at most 107
@@ -82,7 +82,7 @@ pub fn missing_tools(path: Option<&OsStr>) -> Vec<(&'static str, &'static str)> 
     TOOLS.into_iter().filter(|(program, _)| find_on_path(&[program], path).is_none()).collect()
 }
 
-/// Returns the paths of the programs.
+/// Returns the paths of [`TOOLS`], which must be on the search path `path`.
 fn tools(path: Option<&OsStr>) -> Result<[PathBuf; 3]> {
     let missing = missing_tools(path);
     if missing.is_empty() {

@@ -8,7 +8,7 @@ use stickpin_tree::Rect;
 use x11rb::connection::Connection;
 use x11rb::protocol::xproto::{ConnectionExt, ImageFormat, ImageOrder};
 
-/// Bytes per pixel on current servers.
+/// The number of bytes per pixel on current servers.
 const PIXEL: usize = 4;
 
 /// Pixels of a part of the screen.
@@ -38,8 +38,8 @@ impl ScreenPixels {
     }
 }
 
-/// Returns the pixels of the screen that a rectangle touches; `None` when there are none or the
-/// rectangle is not finite.
+/// Returns the pixels of the screen that a rectangle touches; `None` when there are no such pixels
+/// or the rectangle is not finite.
 fn pixels(area: Rect, (width, height): (u16, u16)) -> Option<(i16, i16, u16, u16)> {
     if ![area.x, area.y, area.width, area.height].iter().all(|n| n.is_finite()) {
         return None;
@@ -55,7 +55,8 @@ fn pixels(area: Rect, (width, height): (u16, u16)) -> Option<(i16, i16, u16, u16
     Some((x, y, w, h))
 }
 
-/// Returns the offset of a color inside a pixel.
+/// Returns the byte offset of a color in a pixel; `None` if the mask of the color does not cover
+/// exactly one byte.
 fn byte_of(mask: u32, order: ImageOrder) -> Option<usize> {
     let byte = (0..PIXEL).find(|byte| mask == 0xff << (8 * byte))?;
     Some(if order == ImageOrder::LSB_FIRST { byte } else { PIXEL - 1 - byte })
@@ -75,7 +76,7 @@ pub fn take_screenshot(d: &mut Display, area: Rect) -> X11Result<Option<ScreenPi
     Ok(Some(ScreenPixels { x, y, width, height, rgb: rgb(&pixels, places) }))
 }
 
-/// Returns the offsets of red, green and blue inside a pixel.
+/// Returns the byte offsets of red, green and blue in a pixel.
 fn layout(d: &Display) -> X11Result<[usize; 3]> {
     let setup = d.conn.setup();
     let screen = setup.roots.iter().find(|s| s.root == d.root);

@@ -25,8 +25,8 @@ fn owner(name: &[u8]) -> Option<WindowId> {
     u32::from_str_radix(number, 16).ok()
 }
 
-/// Returns whether the server supports several pointers. Also declares our XInput version, which
-/// every client must do before other requests of the extension.
+/// Returns whether the server has the XInput extension. Also declares our version of the extension,
+/// which every client must do before its other requests.
 fn is_supported(d: &Display) -> X11Result<bool> {
     let there = d.has_extension(xinput::X11_EXTENSION_NAME)?;
     if there {

@@ -48,8 +48,8 @@ pub struct Window {
     pub decoration: Extents,
     /// Whether a person could see the window.
     pub visibility: Visibility,
-    /// Whether the window is a menu, a tooltip or a drop-down list, which the window manager does
-    /// not manage.
+    /// Whether the window is one that the window manager does not manage, such as a menu, a tooltip
+    /// or a drop-down list.
     pub popup: bool,
     /// Whether the window blocks the input of other windows (`_NET_WM_STATE_MODAL`).
     pub modal: bool,
@@ -88,8 +88,8 @@ impl Window {
     }
 
     /// Returns whether this window blocks the input of another one, regardless of their positions.
-    /// A modal window without a parent blocks all windows of other processes if the app is `alone`
-    /// on its display (EWMH, `_NET_WM_STATE_MODAL`).
+    /// A modal window that has no parent and is not a popup blocks all windows of other processes
+    /// if the app is `alone` on its display (EWMH, `_NET_WM_STATE_MODAL`).
     pub fn blocks(&self, other: &Self, alone: bool) -> bool {
         let takes = match self.transient_for {
             Some(host) => host == other.id,

@@ -11,7 +11,7 @@ use x11rb::protocol::xproto::{
     ClientMessageEvent, ConfigureWindowAux, ConnectionExt, EventMask, Window as WindowId,
 };
 
-/// The time before the request to the window manager is repeated.
+/// The time before a request to the window manager is repeated.
 const RETRY_INTERVAL: Duration = Duration::from_millis(50);
 
 /// Waits until a window manager is running and answers (EWMH, `_NET_REQUEST_FRAME_EXTENTS`).

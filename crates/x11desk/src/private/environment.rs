@@ -17,7 +17,8 @@ pub(super) fn clear(command: &mut Command) {
     }
 }
 
-/// Returns all variables except those of the home folder and `DISPLAY`, which is not known yet.
+/// Returns all variables to set, except those of the home folder and `DISPLAY`, which is not known
+/// yet.
 pub(super) fn of_apps(runtime: &Path, bus: &str) -> Vec<(OsString, OsString)> {
     let set = VARIABLES.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('='));
     let own = [

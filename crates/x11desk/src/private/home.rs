@@ -20,14 +20,15 @@ pub struct Home {
     temporary: bool,
 }
 
-/// The treatment of inherited base folders, which may point anywhere.
+/// The treatment of the inherited variables for base folders, which may point anywhere.
 #[derive(Debug, Clone, Copy, PartialEq)]
 enum Xdg {
-    /// The folders belong to this home and are kept.
+    /// The variables belong to this home and are kept.
     Inherited,
-    /// The folders belong to another home and are removed, so that the defaults apply.
+    /// The variables belong to another home and are removed, so that the defaults apply.
     Default,
-    /// The folders are set below this home, even for programs that do not know the defaults.
+    /// The variables are set to folders below this home, even for programs that do not know the
+    /// defaults.
     BelowHome,
 }
 
