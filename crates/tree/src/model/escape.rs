@@ -48,7 +48,7 @@ pub fn quote_whole(s: &str) -> String {
     out
 }
 
-/// Appends text as [`quote`] writes it, cut after `max_chars` characters.
+/// Appends `s` as [`quote`] writes it, but cut after `max_chars` characters.
 pub(crate) fn quote_into(out: &mut String, s: &str, max_chars: usize) {
     out.push('"');
     escape_into(out, s, max_chars, true);

@@ -53,8 +53,8 @@ pub struct SurfaceId(pub u64);
 pub struct Document {
     /// The scope of the document's handles.
     pub scope: u64,
-    /// The frame that shows the document, stable across loads: empty for the top frame, otherwise a
-    /// path below it.
+    /// The frame that shows the document, stable across loads: empty for the top frame, otherwise
+    /// the path below the top frame, such as `0/2`.
     pub frame: String,
     /// The URL with query and fragment, as it is compared and shown; empty if there is none.
     pub url: String,
@@ -201,8 +201,9 @@ pub enum Attr {
     /// The text of the item that `aria-activedescendant` refers to, or the item's id if the item
     /// has no text.
     ActiveDescendant,
-    /// Marks the chosen item of a list whose role has no state for it: `true` if ARIA attributes
-    /// mark it, otherwise the word in its class (`active`, `selected`, `sel`, `current`).
+    /// Marks the chosen item of a list if the item's role has no state for that: `true` if ARIA
+    /// attributes mark the item, otherwise the word in its class (`active`, `selected`, `sel`,
+    /// `current`).
     Chosen,
 }
 

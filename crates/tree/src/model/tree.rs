@@ -26,7 +26,8 @@ pub struct Tree {
 /// One node as stored.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Node {
-    /// The id in the node's handle, within the scope of its document; 0 for none.
+    /// The id in the node's handle, within the scope of its document; 0 for a node without an id,
+    /// such as a text leaf of a web page.
     pub(crate) id: u64,
     pub(crate) parent: NodeId,
     /// The first node after the subtree.
@@ -215,7 +216,7 @@ impl<'t> NodeRef<'t> {
     }
 
     /// Returns the platform's own name for the kind of element: an HTML tag, an AT-SPI role, a
-    /// class name. Empty for text leaves and for the documents in [`Tree::documents`].
+    /// class name. Empty for text leaves and for the root nodes of [`Tree::documents`].
     #[must_use]
     pub fn tag(self) -> &'t str {
         self.tree.strings.get(self.node().tag)
@@ -267,14 +268,14 @@ impl<'t> NodeRef<'t> {
     }
 
     /// Returns the device's name for the element across captures; `None` if the identity grade is
-    /// [`IdentityGrade::None`] or the node is synthetic.
+    /// [`IdentityGrade::None`] or the node has no id.
     #[must_use]
     pub fn handle(self) -> Option<Handle> {
         if self.tree.grade == IdentityGrade::None { None } else { self.address() }
     }
 
     /// Returns the device's name for the element until the next capture, whatever the grade; `None`
-    /// for synthetic nodes.
+    /// for a node without an id, such as a text leaf of a web page.
     #[must_use]
     pub fn address(self) -> Option<Handle> {
         let id = self.node().id;

@@ -40,7 +40,7 @@ pub(crate) fn label_or_first_text<'a>(node: NodeRef<'a>, label: &'a str) -> &'a 
     node.subtree().skip(1).take(200).map(NodeRef::name).find(|n| !n.is_empty()).unwrap_or("")
 }
 
-/// Appends the role, label and states.
+/// Appends the role, label and states of a node.
 pub(crate) fn describe(out: &mut String, node: NodeRef<'_>, label: &str, style: Style) {
     out.push_str(node.role().name());
     if !label.is_empty() {
@@ -125,7 +125,7 @@ fn name_substitute(node: NodeRef<'_>) -> Option<String> {
 const MAX_ICON_NODES: usize = 8;
 
 /// Identifies the picture that a wordless element consists of: returns `source` with its file name,
-/// or else `class` with its icon class.
+/// or else `class` with its icon class; `None` if neither is known.
 fn picture_in(node: NodeRef<'_>) -> Option<(&'static str, &str)> {
     let mut within = node.subtree();
     let parts: Vec<NodeRef<'_>> = within.by_ref().take(MAX_ICON_NODES).collect();

@@ -69,7 +69,8 @@ pub(super) fn cut_runs(
     gaps
 }
 
-/// Returns the nearest container that a ref can name.
+/// Returns the nearest container that a ref can name, skipping wrappers, documents, row groups,
+/// paragraphs and texts.
 fn scope_of(parent: NodeRef<'_>) -> Option<NodeRef<'_>> {
     std::iter::once(parent).chain(parent.ancestors()).find(|n| {
         n.address().is_some()

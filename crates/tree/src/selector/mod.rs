@@ -67,7 +67,7 @@ pub(crate) struct Alternative {
     pub(crate) nth: Option<NonZeroU32>,
 }
 
-/// One condition.
+/// One condition of an alternative.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(crate) enum Term {
     /// `role=button`
@@ -151,13 +151,13 @@ words! {
         App = "app",
         /// The title of the element's window or page.
         Window = "window",
-        /// A text in the element's row, which distinguishes it from similar elements.
+        /// A text in the element's row, to distinguish the element from similar ones.
         Row = "row",
     }
 }
 
 words! {
-    /// The property that a term without a value tests.
+    /// A property that an element has or lacks, tested by a term such as `checked`.
     Flag {
         Visible = "visible",
         Hidden = "hidden",

@@ -13,8 +13,8 @@ impl Selector {
     /// Returns the strongest selector that matches only this element.
     ///
     /// In order of preference: the developer's id; the role with the name, placeholder or link
-    /// target, each alone, then within what identifies the row or a container; the role, first
-    /// within such a context, then alone. An id comes with the next best selector as an
+    /// target, each alone, then combined with the text of the row or with a container; the role
+    /// with such a context; the role alone. An id comes with the next best selector as an
     /// alternative. `None` if nothing distinguishes the element; `nth` is never used, because
     /// another order would select another element.
     #[must_use]

@@ -320,7 +320,7 @@ fn nth(span: Range<usize>, text: &str) -> Parsed<ParsedTerm> {
     }
 }
 
-/// Returns the known word that `word` most likely misspells.
+/// Returns the known word that `word` most likely misspells; `None` if no word is close.
 fn nearest_word(word: &str, known: impl Iterator<Item = &'static str>) -> Option<&'static str> {
     if word.is_empty() || word.len() > 40 {
         return None;

@@ -9,7 +9,7 @@ use super::matching::{WantedText, normalize_typed_text};
 use crate::{NodeId, NodeRef, States, Tree};
 use hashbrown::HashSet;
 
-/// All text of a tree without white space, and where each leaf begins in it.
+/// All text of a tree without white space, with the position at which each leaf begins.
 #[derive(Debug)]
 pub(super) struct TextIndex {
     exact: CompactText,

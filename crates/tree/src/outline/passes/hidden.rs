@@ -1,4 +1,4 @@
-//! Removes the lines of invisible nodes, but not of visible ones inside them.
+//! Removes the lines of invisible nodes, but not those of visible nodes inside them.
 
 use super::super::draft::Draft;
 use crate::States;
