@@ -19,7 +19,7 @@ const MAX_ENTRIES: usize = 500;
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SessionView {
     pub(crate) session: String,
-    /// The person at the page.
+    /// The agent id of the person at the page.
     pub(crate) person: String,
     /// The member that has the turn.
     pub(crate) owner: Option<String>,
@@ -137,8 +137,8 @@ impl Board {
         self.content.lock().steps.step(command).cloned()
     }
 
-    /// Returns the tree that a command stored or, if it stored no tree, the last one before.
-    /// Returns `None` if there is no such tree, or if the record is not a command.
+    /// Returns the tree that a command stored or, if it stored no tree, the last tree stored
+    /// before. Returns `None` if there is no such tree, or if the record is not a command.
     pub(crate) fn tree_at(&self, command: u64) -> Option<StoredTree> {
         let content = self.content.lock();
         content.log.tree_at(command).filter(|_| content.log.is_command(command)).cloned()

@@ -122,7 +122,8 @@ impl Log {
         self.entries.iter().rev().find(|entry| entry.outcome.is_some()).map(|entry| entry.id)
     }
 
-    /// Returns the tree that a command stored or, if it stored no tree, the last one before.
+    /// Returns the tree that a command stored or, if it stored no tree, the last tree stored
+    /// before.
     pub(crate) fn tree_at(&self, id: u64) -> Option<&StoredTree> {
         self.entries.iter().rev().filter(|entry| entry.id <= id).find_map(|entry| entry.tree.as_ref())
     }
@@ -133,8 +134,8 @@ impl Log {
         at.is_ok_and(|at| self.entries[at].outcome.is_some())
     }
 
-    /// Adds a stored tree to the last command that began before its capture. The record of a tree
-    /// may follow later commands and has the time of the capture.
+    /// Adds a stored tree to the last command that began before the tree was captured. The record
+    /// of a tree may follow later commands and has the time of the capture.
     fn add_tree(&mut self, event: &Event) {
         let begun = |entry: &&mut LogEntry| entry.outcome.is_some() && entry.at <= event.ts;
         let Some(entry) = self.entries.iter_mut().rev().find(begun) else { return };

@@ -36,7 +36,7 @@ impl Remote {
         Self { client: Arc::clone(&self.client).parallel_client(), ..self.clone() }
     }
 
-    /// Returns a connection whose calls continue when the program is asked to end.
+    /// Returns a connection whose calls are not cancelled when the program is interrupted.
     pub(crate) fn until_the_end(&self) -> Self {
         Self { cancel: CancellationToken::new(), ..self.clone() }
     }

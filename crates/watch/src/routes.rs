@@ -1,4 +1,4 @@
-//! The requests and their responses.
+//! Routes requests and answers them.
 
 use crate::acts::{self, Act, ActAnswer};
 use crate::board::Board;
@@ -37,7 +37,7 @@ const HTML: &str = "text/html; charset=utf-8";
 const JSON: &str = "application/json";
 const TEXT: &str = "text/plain; charset=utf-8";
 
-/// Answers requests.
+/// The state with which requests are answered.
 #[derive(Clone)]
 pub(crate) struct Site {
     pub(crate) gate: Arc<Gate>,

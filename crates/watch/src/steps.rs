@@ -60,7 +60,7 @@ impl Frame {
 pub(crate) struct AddedFrame {
     /// The step that the frame shows, if the frame has a screenshot.
     pub(crate) step: Option<u64>,
-    /// The steps whose screenshot was dropped for the new one.
+    /// The steps whose screenshots were dropped to make room for the new one.
     pub(crate) dropped: Vec<u64>,
 }
 
