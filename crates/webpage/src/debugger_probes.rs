@@ -44,7 +44,7 @@ struct DocumentProbe {
     with_click_listener: HashSet<u64>,
     /// Whether the last capture left requests for later captures.
     more: bool,
-    /// The last self-descriptions of custom elements.
+    /// The last self-descriptions of custom elements; `None` for an element without one.
     self_descriptions: HashMap<u64, Option<SelfDescription>>,
 }
 

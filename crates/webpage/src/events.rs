@@ -114,8 +114,8 @@ pub fn prepare(
     });
 }
 
-/// Records an event from a page's session; `None` if the event was not understood, its subject is
-/// unknown, or it does not matter.
+/// Records an event from a page's session; `None` if the event was not understood, is about
+/// something unknown, or does not matter.
 pub fn record(
     client: &Client,
     state: &mut State,
@@ -169,8 +169,8 @@ fn note_crash(state: &mut State, session: &str, root: &str) -> Option<()> {
     Some(())
 }
 
-/// Records an event from the `Page` domain; `None` if the event was not understood, its subject is
-/// unknown, or it does not matter.
+/// Records an event from the `Page` domain; `None` if the event was not understood, is about
+/// something unknown, or does not matter.
 fn page(tab: &mut TabState, session: &str, name: &str, params: &RawValue) -> Option<()> {
     match name {
         "frameAttached" => {

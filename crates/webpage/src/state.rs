@@ -99,8 +99,8 @@ pub struct State {
 }
 
 impl State {
-    /// Returns the session of the tab that a session belongs to: itself, or the session of the page
-    /// around an out-of-process frame.
+    /// Returns the session of the tab that a session belongs to: that session itself, or the
+    /// session of the page around an out-of-process frame.
     pub fn root_of<'s>(&'s self, session: &'s str) -> &'s str {
         self.children.get(session).map_or(session, String::as_str)
     }

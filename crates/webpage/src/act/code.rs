@@ -1,5 +1,5 @@
 //! Fills code editors, which show only part of their text and receive keys through a hidden field
-//! (`agent/script/act/editors.js`). A key selects everything, the text is pasted over the
+//! (`agent/script/act/editors.js`). A chord selects everything, the text is pasted over the
 //! selection, and a copy reads back what the editor then holds.
 
 use crate::act::{ignore_gone_document, is_dialog_open, keyboard, keys, unknown};
@@ -51,7 +51,7 @@ pub(crate) async fn fill_code(
     if opened { Ok(InputOutcome::done()) } else { read_code(page, world, id).await }
 }
 
-/// Reads back the text of an editor and leaves the caret at its end.
+/// Reads back the text of an editor and leaves the caret at the end of the text.
 async fn read_code(page: &Page, world: &World, id: u64) -> Result<InputOutcome> {
     // If a dialog is open, or the document went away with the text, there is nothing to read.
     if ignore_gone_document(page.tab.wait_frame(world).await)?.is_none() || select_all(page, world).await? {

@@ -9,9 +9,9 @@ pub(crate) struct Key {
     pub key: String,
     /// `KeyboardEvent.code`; `None` for characters that no US key types.
     pub(crate) code: Option<String>,
-    /// The Windows virtual key code; 0 for none.
+    /// The Windows virtual key code; 0 if the key has none.
     pub(crate) virtual_key: u32,
-    /// The text that the key types; empty for none.
+    /// The text that the key types; empty if the key types nothing.
     pub(crate) text: String,
     /// `KeyboardEvent.location`: 1 for left, 2 for right, 0 otherwise.
     pub(crate) location: u32,
@@ -127,7 +127,8 @@ pub(crate) fn key(name: &str) -> Result<Key> {
     }
 }
 
-/// Returns the canonical name and virtual key code of a key in [`NAMED_KEYS`], or of F1 to F24.
+/// Returns the canonical name and virtual key code of a key in [`NAMED_KEYS`], or of a key from F1
+/// to F24.
 fn named(name: &str) -> Option<(String, u32)> {
     if let Some(&(known, virtual_key)) = NAMED_KEYS.iter().find(|(known, _)| known.eq_ignore_ascii_case(name))
     {
@@ -161,7 +162,8 @@ pub(crate) fn needs_shift(c: char) -> bool {
     shift_pair(c).is_some_and(|(plain, shifted)| shifted == c && plain != c)
 }
 
-/// Returns the key with Shift held.
+/// Returns the key for the character that a key types with Shift held. Returns a key that types no
+/// character unchanged.
 pub(crate) fn apply_shift(key: Key) -> Key {
     let Some(c) = key.text.chars().next().filter(|c| !c.is_control()) else { return key };
     character(shift_pair(c).map_or(c, |(_, shifted)| shifted))

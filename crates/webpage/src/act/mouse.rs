@@ -32,7 +32,8 @@ fn button(button: Button) -> (&'static str, u32) {
     }
 }
 
-/// Creates one mouse event from its kind, position, button, the buttons held, and the click count.
+/// Creates one mouse event from its kind, its position, the button, the buttons held, and the click
+/// count.
 fn event(
     kind: &'static str,
     (x, y): (f64, f64),

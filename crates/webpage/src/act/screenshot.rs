@@ -96,7 +96,7 @@ fn decode(picture: &cdp::Picture) -> Result<Vec<u8>> {
         .map_err(|e| Error::new(ErrorCode::Internal, format!("the screenshot cannot be decoded: {e}")))
 }
 
-/// Converts an area of the viewport to an area of the page.
+/// Converts an area of the viewport to an area of the page, given the scroll offset `x` and `y`.
 fn clip_at(area: Rect, x: f64, y: f64) -> cdp::Clip {
     cdp::Clip { x: area.x + x, y: area.y + y, width: area.width, height: area.height, scale: 1.0 }
 }

@@ -49,9 +49,10 @@ impl Signal {
 pub(crate) struct AimAnswer {
     /// The box as x, y, width and height; `None` without a box.
     pub(crate) rect: Option<[f64; 4]>,
-    /// The point to press; `None` if no part of the element could be brought into view.
+    /// The point to press; `None` if the element has no box or no part of it could be brought into
+    /// view.
     pub(crate) point: Option<(f64, f64)>,
-    /// The hit test at `point`.
+    /// The hit test at `point`; `None` without a point.
     pub(crate) hit: Option<HitTest>,
     /// The document's change count at the time of the answer; -1 if the element was scrolled,
     /// because changes caused by scrolling are known only in the next frame.
@@ -64,7 +65,8 @@ pub(crate) struct AimAnswer {
 pub(crate) struct HitTest {
     /// Whether the press would reach the element, its content or its label.
     pub target: bool,
-    /// The id of the element that the press would reach instead; 0 for none.
+    /// The id of the element that the press would reach instead; 0 if the press would reach
+    /// nothing.
     #[serde(default)]
     pub(crate) by: u64,
     /// A description of the element that the press would reach instead.

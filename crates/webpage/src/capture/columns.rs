@@ -37,8 +37,8 @@ pub(crate) struct WireColumns {
     kind: Vec<u32>,
     /// The kinds as flattened triples (string of the role, string of the tag, states).
     kinds: Vec<u32>,
-    /// Per row: 0 for no name, 1 for the next of `names`, n for the name n - 1 places before that.
-    /// Empty after parsing.
+    /// Per row: 0 for no name, 1 for the next of `names`, and n for the name n - 1 places before
+    /// the next one. Empty after parsing.
     name: Vec<u32>,
     names: Vec<String>,
     /// The ids of all rows except text, as flattened runs (first, count).
@@ -176,7 +176,7 @@ impl Columns {
         matches!(self.string(self.tag[row]), Ok("body" | "html"))
     }
 
-    /// Returns whether the script gave a row no real role.
+    /// Returns whether the script gave a row the role `generic` or `clickable`.
     pub(crate) fn is_wrapper(&self, row: usize) -> bool {
         matches!(self.string(self.role[row]), Ok("generic" | "clickable"))
     }

@@ -1,4 +1,4 @@
-//! Finds the elements of `css=` terms by asking the browser.
+//! Finds the elements that `css=` terms select.
 
 use crate::tab::{Tab, expression};
 use serde::Deserialize;

@@ -4,10 +4,10 @@
 //! of each event (`agent/script/act/guard.js`). The copy is made by a request that is sent anyway:
 //! the arrival of the pointer, the aim, or the last locate.
 //!
-//! In a page of several documents, the documents around the target's document make their own
-//! copies. Documents of the target's origin are also compared in the task of the event. Documents
-//! of other origins are compared right before the input is sent, because scripts cannot look across
-//! origins. Later changes in those documents are not detected.
+//! In a page of several documents, the other documents with guarded nodes make their own copies.
+//! Documents of the target's origin are also compared in the task of the event. Documents of other
+//! origins are compared right before the input is sent, because scripts cannot look across origins.
+//! Later changes in those documents are not detected.
 
 use crate::read::page::Page;
 use crate::tab::{TabError, World, expression};

@@ -37,7 +37,7 @@ pub struct Page {
     pub seen: u64,
     /// The counter of visible changes when notices were last taken.
     pub changes_reported: u64,
-    /// When the last input was sent.
+    /// When the last input was sent or withheld.
     pub last_input: Option<Instant>,
     /// When the last action began.
     pub action_began: Instant,

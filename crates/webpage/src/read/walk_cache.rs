@@ -1,9 +1,9 @@
 //! The current content of a page: the last walk if it is proven to still hold, otherwise a new one.
 //!
 //! The order matters, because the browser answers a request for its counts even while a script on
-//! the page is running. First, every document is asked whether it changed, which updates its style
-//! and layout. Then the counts of style recalculations and layouts are read. Only then, if anything
-//! differs, are the documents walked.
+//! the page is running. First, every document checks whether it changed, and thereby updates its
+//! style and layout. Then the counts of style recalculations and layouts are read. Only then, if
+//! anything differs, are the documents walked.
 //!
 //! The counts kept are those from before the walk. A change during or after the walk makes the next
 //! check fail, never pass. `agent/script/read/unchanged.js` explains what is compared inside a
@@ -47,7 +47,7 @@ struct SealedDocument {
     frame_path: String,
     /// The script's token for this walk; 0 if nothing can be proven.
     seal: u32,
-    /// The document's change count.
+    /// The document's change count at the walk.
     changes: u64,
 }
 

@@ -36,8 +36,8 @@ pub struct TabState {
     pub dialog: Option<Dialog>,
     /// The number of dialogs closed so far, in any tab.
     pub answers: u64,
-    /// The kind and message of a dialog that is dismissed automatically because its script repeats
-    /// it.
+    /// The kind and message of a dialog that is dismissed automatically because a script repeats
+    /// the dialog.
     pub silenced: Option<(String, String)>,
     /// An uncommitted cross-document navigation of the top frame: the URL, and when it began.
     pub navigating: Option<(String, Instant)>,

@@ -7,7 +7,7 @@ use stickpin_device::{Dispatched, Error, Result};
 use stickpin_devtools::protocol::MouseEvent;
 use stickpin_devtools::{Method, Reply};
 
-/// Timeout for an input whose page was replaced before it answered.
+/// Timeout for an input whose page was replaced before the input was answered.
 const REPLACED_TIMEOUT: Duration = Duration::from_millis(500);
 
 impl Tab {

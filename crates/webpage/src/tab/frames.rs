@@ -14,8 +14,7 @@ const DEPTH: usize = 32;
 pub(crate) struct FrameStep {
     pub(crate) outer: World,
     pub(crate) owner: u64,
-    /// The origin of the frame's content and its scale (x, y, scale x, scale y), in pixels of the
-    /// outer document.
+    /// The position and scale of the frame's content in the outer document: x, y, scale x, scale y.
     origin_and_scale: [f64; 4],
 }
 

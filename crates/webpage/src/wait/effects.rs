@@ -1,4 +1,4 @@
-//! The effects of an action, and waiting for them.
+//! Waits for the effects of an action, and reports them.
 
 use crate::read::page::Page;
 use crate::state::TabState;
