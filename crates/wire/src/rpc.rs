@@ -60,7 +60,7 @@ pub mod code {
 pub struct Message<P = Value> {
     /// Always `2.0`.
     pub jsonrpc: String,
-    /// Chosen by the client and repeated in the answer.
+    /// The id, chosen by the client and repeated in the answer; null for a notification.
     #[serde(default, skip_serializing_if = "Value::is_null")]
     pub id: Value,
     /// The name of the method: one of those in [`method`].
@@ -87,7 +87,7 @@ pub struct Answer<R = Value> {
     /// The result on success.
     #[serde(default = "none", skip_serializing_if = "Option::is_none")]
     pub result: Option<R>,
-    /// A protocol error. A command that failed is a `result`.
+    /// A protocol error. A command that failed has a `result` instead.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub error: Option<RpcError>,
 }
@@ -327,7 +327,7 @@ pub struct Stop {
     pub force: bool,
 }
 
-/// The daemon is shutting down.
+/// The answer to [`Stop`]: the daemon is shutting down.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase")]
 pub struct Stopping {
