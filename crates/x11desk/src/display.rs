@@ -34,7 +34,7 @@ const WINDOW_NAME: &str = "stickpin";
 pub struct Display {
     pub(crate) conn: RustConnection,
     pub(crate) root: WindowId,
-    /// The width and height in pixels.
+    /// The width and height of the display, in pixels.
     pub(crate) size: (u16, u16),
     pub(crate) atoms: Atoms,
     /// Our window, which is never shown. It owns the clipboard and identifies this process to

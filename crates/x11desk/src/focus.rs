@@ -22,7 +22,8 @@ const NESTED: usize = 32;
 pub enum KeyDelivery {
     /// The window received the keys.
     Delivered,
-    /// The name is unknown, or no key produces it and no key is spare; nothing was sent.
+    /// The name of the key is unknown, or no key produces its keysym and no key is spare; nothing
+    /// was sent.
     NoSuchKey,
     /// The window is no longer on the screen; nothing was sent.
     Gone,

@@ -112,7 +112,7 @@ fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> X11Result<Vec<Stroke>
     Ok(out)
 }
 
-/// Types a prefix of the text, at least one character. Returns how many characters it typed.
+/// Types a prefix of the text, at least one character. Returns the number of typed characters.
 pub fn type_text(d: &mut Display, text: &[char]) -> X11Result<usize> {
     let keymap = read_keymap(d)?;
     let syms: Vec<u32> = text.iter().map(|&c| keymap::keysym_of_char(c)).collect();

@@ -1,4 +1,4 @@
-//! A window of the display: its position, its surroundings and its input.
+//! A window of the display: its area, its edges, and which windows it blocks.
 
 use stickpin_tree::Rect;
 use x11rb::protocol::xproto::Window as WindowId;
@@ -42,9 +42,9 @@ pub struct Window {
     pub title: String,
     /// The area of the app's window on the screen, including the shadow that the app draws.
     pub area: Rect,
-    /// The width of the shadow (`_GTK_FRAME_EXTENTS`).
+    /// The widths of the shadow's edges (`_GTK_FRAME_EXTENTS`).
     pub shadow: Extents,
-    /// The width of the window manager's frame (`_NET_FRAME_EXTENTS`).
+    /// The widths of the edges of the window manager's frame (`_NET_FRAME_EXTENTS`).
     pub decoration: Extents,
     /// Whether a person could see the window.
     pub visibility: Visibility,
@@ -82,7 +82,7 @@ impl Window {
         self.visibility == Visibility::Shown
     }
 
-    /// Returns whether a child of the root window is this window or its frame.
+    /// Returns whether `top`, a child of the root window, is this window or its frame.
     pub fn is_in(&self, top: Option<WindowId>) -> bool {
         top == Some(self.frame) || top == Some(self.id)
     }
