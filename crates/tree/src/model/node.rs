@@ -168,8 +168,8 @@ pub enum Attr {
     Controls,
     /// The ids, separated by white space, of the elements that label a popup.
     LabelledBy,
-    /// The class attribute of elements without a role, cut after 80 characters. Reveals repeated
-    /// structures.
+    /// The class attribute of an element without a role, cut after 80 characters. Used to detect
+    /// repeated structures and to name icons.
     Class,
     /// The placeholder of a text field.
     Placeholder,

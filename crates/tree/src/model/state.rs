@@ -60,8 +60,8 @@ bitflags! {
         const NAME_FROM_CONTENT = 1 << 25;
         /// Opens a popup (`aria-haspopup`).
         const HAS_POPUP = 1 << 26;
-        /// Is the root of content that a person edits (contenteditable, text area), whose text is
-        /// not the app's.
+        /// Is the root of content that a person edits, such as a text area. The text inside is the
+        /// person's, not the app's.
         const EDIT_HOST = 1 << 27;
         /// Is a `<time>` element or similar.
         const TIME = 1 << 28;

@@ -23,8 +23,8 @@ pub(crate) fn distilled_draft<'t>(tree: &'t Tree, view: &View) -> Draft<'t> {
     draft
 }
 
-/// Returns the draft for Markdown: leaves out hidden nodes, wrappers and labels that repeat a name,
-/// and keeps all markup.
+/// Returns the draft for Markdown: leaves out hidden nodes and wrappers, and labels and texts that
+/// repeat a name. Keeps all markup.
 pub(crate) fn markdown_draft(tree: &Tree, scope: NodeId) -> Draft<'_> {
     let mut draft = Draft::raw(tree, Some(scope));
     for pass in passes::FOR_READING {

@@ -37,7 +37,8 @@ pub(crate) struct Draft<'t> {
     label: HashMap<NodeId, String>,
     /// The number of buttons without a line, per folded toolbar.
     folded: HashMap<NodeId, usize>,
-    /// A buffer for lines, reused because every pass needs them and a large page takes megabytes.
+    /// A buffer for lines, reused because every pass needs the lines, and those of a large page
+    /// take megabytes.
     line_buffer: Vec<DraftLine<'t>>,
     start: usize,
     end: usize,

@@ -121,7 +121,8 @@ fn name_substitute(node: NodeRef<'_>) -> Option<String> {
     Some(format!("{word}={}", quote(text)))
 }
 
-/// The maximum number of nodes searched in an icon: a link around a span around a picture.
+/// The maximum number of nodes in an element that may be an icon, such as a link around a span
+/// around a picture.
 const MAX_ICON_NODES: usize = 8;
 
 /// Identifies the picture that a wordless element consists of: returns `source` with its file name,

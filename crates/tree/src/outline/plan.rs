@@ -157,8 +157,7 @@ fn omitted_lines_inside(lines: &[DraftLine<'_>], max_depth: usize) -> Vec<usize>
     counts
 }
 
-/// Returns whether a node can have a ref: it has an address and is not a text leaf, of which the
-/// line already shows everything.
+/// Returns whether a node can have a ref: it has an address and is not a text leaf.
 pub(crate) fn takes_ref(node: NodeRef<'_>) -> bool {
     !node.is_text() && node.address().is_some()
 }

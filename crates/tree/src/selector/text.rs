@@ -1,6 +1,6 @@
 //! Finds the element that shows a text, even if the text is spread over several leaves.
 //!
-//! Names are collapsed one by one, so the white space between two leaves is unknown
+//! White space is collapsed leaf by leaf, so the white space between two leaves is unknown
 //! (`Hel<b>lo</b>`). Comparisons across leaves therefore ignore white space; comparisons within a
 //! leaf do not. Each query takes one pass over the text of the tree, whatever its depth.
 

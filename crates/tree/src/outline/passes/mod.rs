@@ -1,4 +1,4 @@
-//! The distilling passes, in order. Each is one small file with one promise and changes only fates
+//! The distilling passes, in order. Each is one small file, does one thing, and changes only fates
 //! and labels: nodes that are not printed can still be found, and old refs still resolve.
 //!
 //! To add a pass, add a file here, a line in [`ALL`], and two small outlines in its tests.

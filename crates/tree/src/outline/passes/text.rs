@@ -11,7 +11,7 @@ pub(super) fn strip_label_mark(text: &str) -> &str {
     if bare.is_empty() { text } else { bare }
 }
 
-/// Returns all text leaves below a node, joined as they are read.
+/// Returns the texts of all leaves below a node, joined into one text.
 pub(super) fn text_of(node: crate::NodeRef<'_>) -> String {
     let mut out = String::new();
     for leaf in node.subtree().filter(|n| n.is_text()) {
