@@ -63,7 +63,7 @@ impl TargetSetup<'_> {
 
 /// Sends the commands that set up a paused target; the last one resumes it. None of the target's
 /// code runs before the Page domain is enabled, because a dialog that opened earlier could never be
-/// answered. The next use of the tab reports commands that the browser refused.
+/// answered. The next use of the tab reports the first command that the browser refused.
 pub fn prepare(
     client: &Client,
     shared: &Arc<SharedState>,
@@ -114,8 +114,8 @@ pub fn prepare(
     });
 }
 
-/// Records an event from a page's session; `None` if the event was not understood, is about
-/// something unknown, or does not matter.
+/// Records an event from a page's session. Returns `None` only if the event was not understood, is
+/// about something unknown, or does not matter.
 pub fn record(
     client: &Client,
     state: &mut State,
@@ -169,8 +169,8 @@ fn note_crash(state: &mut State, session: &str, root: &str) -> Option<()> {
     Some(())
 }
 
-/// Records an event from the `Page` domain; `None` if the event was not understood, is about
-/// something unknown, or does not matter.
+/// Records an event from the `Page` domain. Returns `None` only if the event was not understood, is
+/// about something unknown, or does not matter.
 fn page(tab: &mut TabState, session: &str, name: &str, params: &RawValue) -> Option<()> {
     match name {
         "frameAttached" => {

@@ -23,8 +23,8 @@ const WORKERS: usize = 50;
 /// The types of requests that scripts make. Their responses may last as long as the page.
 const BY_SCRIPT: &[&str] = &["Fetch", "XHR"];
 
-/// Records an event from the `Network` domain; `None` if the event was not understood or its
-/// request is unknown.
+/// Records an event from the `Network` domain. Returns `None` only if the event was not understood
+/// or its request is unknown.
 pub(super) fn event(tab: &mut TabState, name: &str, params: &RawValue) -> Option<()> {
     match name {
         "requestWillBeSent" => request_began(tab, read(name, params)?),

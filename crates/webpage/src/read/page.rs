@@ -198,8 +198,8 @@ pub async fn locate(page: &mut Page, handle: Handle, context: &[Handle]) -> Resu
     }
 }
 
-/// Locates an element at which the pointer has arrived. The ticket is for the announced press. If
-/// the capture that came with the arrival is outdated or lacks a part of the context, the
+/// Locates an element at which the pointer has arrived, and returns the ticket for the announced
+/// press. If the capture that came with the arrival is outdated or lacks a part of the context, the
 /// announcement is cancelled.
 pub(crate) async fn locate_under_pointer(
     page: &mut Page,

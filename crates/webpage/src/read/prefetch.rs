@@ -38,7 +38,7 @@ const ANSWER_VALIDITY: Duration = Duration::from_millis(50);
 /// The time in which a press may follow its announcement. The script watches for longer.
 const PRESS_TIMEOUT: Duration = Duration::from_secs(1);
 
-/// The time after an input during which the capture that the input requested shows the state of its
+/// The time after an input in which the capture that it requested counts as the state of the
 /// target.
 const OUTCOME_VALIDITY: Duration = Duration::from_millis(20);
 
@@ -170,7 +170,7 @@ pub(crate) async fn locate_in_small_page(
     Ok(Some(walked.located(handle, PrefetchedAim::ticket(handle, aimed))))
 }
 
-/// Builds the walk of the tab's only document from a separate answer.
+/// Builds the walk of the tab's only document from an answer that was requested separately.
 async fn walk_single_document(
     page: &mut Page,
     world: &World,

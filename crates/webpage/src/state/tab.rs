@@ -27,7 +27,7 @@ pub struct TabState {
     /// The frames by id. The map's order means nothing; see `Frame::order`.
     pub frames: BTreeMap<String, Frame>,
     pub(crate) next_order: u64,
-    /// The set-up command that the browser refused, until the refusal is reported.
+    /// The first set-up command that the browser refused, until the refusal is reported.
     pub(crate) refused: Option<String>,
     /// How the tab ended, if it did.
     pub gone: Option<TabEndReason>,

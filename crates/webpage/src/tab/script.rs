@@ -46,8 +46,7 @@ impl Tab {
     /// Waits until every document has run its due timers. By then, their reports have arrived.
     ///
     /// # Errors
-    /// Returns a [`TabError`] for a dialog or a tab that is gone. A document that went away is not
-    /// an error.
+    /// See [`TabError`]. A document that went away is not an error.
     pub async fn drain_timers(&self) -> Result<(), TabError> {
         let worlds = self.worlds().await?;
         for asked in self.send_requests(&worlds, |_| expression("turn", NONE))? {

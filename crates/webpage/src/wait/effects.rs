@@ -13,7 +13,7 @@ use tokio::time::timeout;
 /// Timeout for effects in progress.
 const EFFECT_TIMEOUT: Duration = Duration::from_millis(300);
 
-/// Timeout for a busy page to run, after which the action counts as without effect.
+/// Timeout for a busy page to run its timers, after which the action counts as without effect.
 const BUSY_TIMEOUT: Duration = Duration::from_secs(1);
 
 /// Timeout for a script's reaction to the last effect.
