@@ -322,8 +322,8 @@ pub struct Status {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
 #[serde(rename_all = "camelCase", default)]
 pub struct Stop {
-    /// Whether to shut down even if sessions are open, commands are running or agents hold turns.
-    /// Closes the sessions; turns stay with their owners.
+    /// Whether to shut down even if sessions are open, commands are running or agents hold turns. A
+    /// forced shutdown closes the sessions; turns stay with their owners.
     pub force: bool,
 }
 

@@ -8,8 +8,8 @@ use std::os::unix::fs::{DirBuilderExt, MetadataExt, PermissionsExt};
 use std::path::{Path, PathBuf};
 use stickpin_kernel::{Error, ErrorCode, Result, io_error};
 
-/// The maximum length of a socket path in bytes. Every Unix accepts this length, with some reserve
-/// (macOS allows 104).
+/// The maximum length of a socket path in bytes. Every Unix allows more; macOS, for example, allows
+/// 104.
 const MAX_SOCKET_PATH: usize = 100;
 
 /// An existing, private state directory of this user, and the paths that clients need.
