@@ -13,8 +13,8 @@ use std::time::Instant;
 use stickpin_device::Modifiers;
 use x11rb::protocol::xproto::{ConnectionExt, InputFocus, Window as WindowId};
 
-/// The maximum number of nested windows that are searched: toolkits may give the focus to an inner
-/// window.
+/// The maximum number of windows that are searched from the focused one outward: toolkits may give
+/// the focus to an inner window.
 const NESTED: usize = 32;
 
 /// The result of sending keys to one window.

@@ -71,8 +71,7 @@ impl Keymap {
     }
 
     /// Returns the stroke for a keysym, given the layout `group` (0 for the first layout; any other
-    /// number for the second one) and the state of Caps Lock. Keys that need no modifier come
-    /// first.
+    /// number for the second one) and the state of Caps Lock. Prefers keys that need no modifier.
     pub(crate) fn find(&self, sym: u32, group: usize, caps: bool) -> Option<Stroke> {
         // Core protocol, chapter 5, and "Core Keyboard Mapping to XKB": two levels of each of two
         // layouts, then the third and fourth levels of both.

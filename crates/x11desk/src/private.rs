@@ -38,8 +38,8 @@ const DISPLAY: &str = "Xvfb";
 /// The minimum width and height of a display, in pixels.
 const SIZE: (u32, u32) = (1280, 900);
 
-/// The maximum length of the temporary folder's path. Socket paths below it may be at most 107
-/// bytes long.
+/// The maximum length of the temporary folder's path, in bytes. Socket paths below it may be at
+/// most 107 bytes long.
 const MAX_TMPDIR: usize = 40;
 
 /// The programs of a private session, with their Debian packages.
