@@ -191,7 +191,7 @@ struct Last {
     commands: Option<u64>,
     receipts: u64,
     points: bool,
-    /// How long the next frame waits for a change.
+    /// How long the host waits for a change before the next frame.
     refresh: Duration,
     /// What the viewers received besides the screenshot.
     shown: Option<WatchFrameOutput>,
