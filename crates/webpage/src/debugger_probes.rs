@@ -2,9 +2,8 @@
 //! closed shadow roots, what custom elements report through `ElementInternals`, and click
 //! listeners.
 //!
-//! Each kind of request is bounded and is sent for all of its elements at once. The results are
-//! kept per document, so that locating an element uses the same roles and names as the last
-//! capture.
+//! Requests about single elements are limited in number and sent all at once. The results are kept
+//! per document, so that locating an element uses the same roles and names as the last capture.
 
 mod internals;
 mod listeners;

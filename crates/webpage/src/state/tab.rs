@@ -239,7 +239,7 @@ impl TabState {
         self.active_at = Some(Instant::now());
     }
 
-    /// Returns a value that changes whenever the inputs of a wait for quiet change.
+    /// Returns a value that differs after every event that a wait for quiet must consider.
     pub(crate) fn version(&self) -> (u64, usize, usize, bool, bool) {
         // A response shortens the wait for its request.
         let unanswered = self.requests.values().filter(|r| r.counts && r.answered.is_none()).count();
