@@ -22,8 +22,8 @@ const MAX_BYTES: usize = 16 << 20;
 pub(crate) struct Clipboard {
     /// The text that we provide.
     pub(crate) own_text: Option<String>,
-    /// The owner's answer: the property that holds the requested text; `Some(None)` if the owner
-    /// does not offer the requested type.
+    /// The owner's answer, once it has arrived: the property that holds the requested text, or
+    /// `Some(None)` if the owner does not offer the requested type.
     pub(crate) answer: Option<Option<Atom>>,
     /// Whether a further part of a long text has arrived.
     pub(crate) part: bool,

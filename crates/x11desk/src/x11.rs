@@ -100,7 +100,7 @@ impl X11 {
     ///
     /// # Errors
     /// Returns `ELEMENT_OFFSCREEN` when the part is outside the screen; otherwise the errors of
-    /// [`X11::run`].
+    /// [`X11::run`] or of encoding the picture.
     pub async fn screenshot(&self, area: Rect) -> Result<ScreenshotImage> {
         let picture = self.run(move |d| screenshot::take_screenshot(d, area)).await?.ok_or_else(|| {
             Error::element_offscreen("the area of the screenshot is not on the screen")
