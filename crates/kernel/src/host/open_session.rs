@@ -6,6 +6,7 @@ use crate::host::recording::Recorder;
 use crate::host::screenshots::ClientScreenshots;
 use crate::host::watch_state::WatchState;
 use crate::host::{SessionStatus, private_dir};
+use serde_json::{Map, Value};
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 use stickpin_device::{Device, Error, ErrorCode, Page, Result};
@@ -28,10 +29,8 @@ pub(crate) struct OpenSession {
     pub(crate) captured: Option<Instant>,
     /// The address and title from the last navigation or capture.
     pub(crate) page: Option<Page>,
-    /// Whether `open` was called with `--headed`, which shows the app's window. Neither this nor
-    /// `profile` can change while the app is running.
-    pub(crate) headed: bool,
-    pub(crate) profile: Option<PathBuf>,
+    /// The device options with which the app was opened.
+    pub(crate) options: Map<String, Value>,
     /// The folders that the device is confined to; `None` for no restriction.
     pub(crate) file_roots: Option<Vec<PathBuf>>,
     /// The screenshots that clients were given.

@@ -63,6 +63,33 @@ async fn an_open_session_goes_elsewhere_and_keeps_its_lifetime() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn options_that_an_open_session_cannot_change_are_refused() {
+    let b = Bench::new(PAGE);
+    let mut input = json!({ "what": "fake:/", "private": true, "option": ["lives=9"] });
+    b.ok("open", input.clone()).await;
+    b.ok("open", input.clone()).await;
+    b.ok("open", json!({ "what": "fake:/" })).await;
+    for (name, value, flag) in [
+        ("headed", json!(true), "--headed"),
+        ("attach", json!(true), "--attach"),
+        ("profile", json!("/tmp/p"), "--profile"),
+        ("option", json!(["lives=8"]), "--option lives"),
+    ] {
+        let mut changed = input.clone();
+        changed[name] = value;
+        let (code, r) = b.fails("open", changed).await;
+        let error = r.error.unwrap();
+        let message = format!("`{flag}` cannot be changed while the session is open; nothing was done");
+        assert_eq!((code, &*error.message), ("INVALID_ARGS", &*message));
+        assert!(error.hint.contains(&format!("--relaunch` with `{flag}`")), "{}", error.hint);
+    }
+    assert_eq!(b.fake.world().opened, 1);
+    input["relaunch"] = json!(true);
+    input["attach"] = json!(true);
+    b.ok("open", input).await;
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_session_of_another_caller_is_not_taken_over() {
     let b = Bench::open(PAGE).await;
     let mut other = b.clone();

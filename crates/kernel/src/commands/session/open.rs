@@ -14,6 +14,7 @@ use crate::command::args::OptionalValue;
 use crate::commands::prelude::*;
 use crate::commands::read::get::page;
 use crate::commands::read::snapshot::Snapshot;
+use crate::commands::session::open::options::option_flag;
 use crate::commands::session::open::values::{ContextRule, StaleRefs};
 use crate::commands::session::record;
 use crate::host::SessionSlot;
@@ -21,6 +22,9 @@ use crate::host::queue::Position;
 use serde_json::{Map, Value};
 use stickpin_device::{LeavePolicy, Navigation, Viewport};
 use stickpin_session::log::StartReason;
+
+/// The only device option that can change while the session is open.
+const VIEWPORT: &str = "viewport";
 
 /// The definition of `open` for its log entry.
 static DEFINITION: CommandDefinition = CommandDefinition::of::<Open>(Open::SPEC);
@@ -170,7 +174,7 @@ impl Open {
         given: &Map<String, Value>,
         options: Map<String, Value>,
     ) -> Result<OpenOutput> {
-        match self.navigate(cx).await {
+        match self.navigate(cx, &options).await {
             Err(e) if e.code == ErrorCode::BackendLost => {
                 // The next commands belong to the next lifetime.
                 authority::end(cx, Some(&e), None);
@@ -206,8 +210,8 @@ impl Open {
         ))
     }
 
-    async fn navigate(&self, cx: &mut Cx) -> Result<OpenOutput> {
-        self.apply(cx).await?;
+    async fn navigate(&self, cx: &mut Cx, options: &Map<String, Value>) -> Result<OpenOutput> {
+        self.apply(cx, options).await?;
         // Opening another page is a decision to leave this one.
         let to = Navigation::To(self.what.clone());
         let arrived = navigation::navigate(cx, &to, LeavePolicy::Discard).await?;
@@ -217,21 +221,14 @@ impl Open {
     /// Applies the options that can change while the session is open.
     ///
     /// # Errors
-    /// Returns `INVALID_ARGS` if the headed mode, the profile or the viewport would have to change
-    /// but cannot. Nothing is changed in that case, and the hint names `--relaunch`. Returns errors
-    /// from the device.
-    async fn apply(&self, cx: &mut Cx) -> Result<()> {
-        let profile = cx.resolve_optional_path(self.profile.as_ref())?;
-        let live = cx.open_session()?;
-        let fixed = if self.headed && !live.headed {
-            Some("--headed")
-        } else if profile.is_some() && profile != live.profile {
-            Some("--profile")
-        } else {
-            None
-        };
-        if let Some(flag) = fixed {
-            return Err(fixed_at_launch_error(flag, &self.what));
+    /// Returns `INVALID_ARGS` if another device option would have to change, or if the viewport
+    /// cannot be resized. Nothing is changed in that case, and the hint names `--relaunch`. Returns
+    /// errors from the device.
+    async fn apply(&self, cx: &mut Cx, options: &Map<String, Value>) -> Result<()> {
+        let launched = &cx.open_session()?.options;
+        let is_fixed = |name: &str, value: &Value| name != VIEWPORT && launched.get(name) != Some(value);
+        if let Some((name, _)) = options.iter().find(|(name, value)| is_fixed(name, value)) {
+            return Err(fixed_at_launch_error(name, &self.what));
         }
         if let Some(Viewport(width, height)) = self.viewport {
             let resized = match facets::geometry(cx.device()?, "change the size of its viewport") {
@@ -240,7 +237,7 @@ impl Open {
             };
             match resized {
                 Err(e) if e.code == ErrorCode::Unsupported => {
-                    return Err(fixed_at_launch_error("--viewport", &self.what));
+                    return Err(fixed_at_launch_error(VIEWPORT, &self.what));
                 }
                 resized => resized?,
             }
@@ -264,7 +261,8 @@ fn idle(minutes: u32) -> Option<Duration> {
     (minutes > 0).then(|| Duration::from_secs(60 * u64::from(minutes)))
 }
 
-fn fixed_at_launch_error(flag: &str, what: &str) -> Error {
+fn fixed_at_launch_error(name: &str, what: &str) -> Error {
+    let flag = option_flag(name);
     Error::invalid_args(format!("`{flag}` cannot be changed while the session is open; nothing was done"))
         .hint(format!("run `stickpin open {what} --relaunch` with `{flag}` to restart the app, or omit `{flag}` to continue the session"))
 }

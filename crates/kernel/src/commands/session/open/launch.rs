@@ -75,8 +75,8 @@ impl Open {
         // removes its own folder.
         let folder = format!("{}.{lifetime}", cx.session_name);
         let dir = LifetimeFolder::create(host.config.state_dir.join(LIVE).join(folder))?;
-        let profile = cx.resolve_optional_path(self.profile.as_ref())?;
-        let mut request = OpenRequest::new(&self.what, &cx.session_name, dir.path()).with_options(options);
+        let mut request =
+            OpenRequest::new(&self.what, &cx.session_name, dir.path()).with_options(options.clone());
         request.home.clone_from(&cx.caller.home);
         request.cwd = match (cx.caller.cwd.is_absolute(), &cx.caller.home) {
             (false, Some(home)) => home.clone(),
@@ -111,8 +111,7 @@ impl Open {
             session,
             captured: None,
             page: None,
-            headed: self.headed,
-            profile,
+            options,
             file_roots: cx.caller.file_roots.clone(),
             screenshots: ClientScreenshots::default(),
             dir,

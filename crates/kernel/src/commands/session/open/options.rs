@@ -23,6 +23,11 @@ pub(in crate::commands) fn option_spelling(name: &str) -> String {
     }
 }
 
+/// Returns the flag of an option without its value.
+pub(super) fn option_flag(name: &str) -> String {
+    if FLAGS.contains(&name) { option_spelling(name) } else { format!("--option {name}") }
+}
+
 impl Open {
     /// Returns the given options as the provider reads them: typed, with resolved paths.
     ///
@@ -89,7 +94,7 @@ fn parse_value(kind: &Kind, text: &str) -> Value {
 
 /// Creates the error for an option that the provider does not read.
 fn undeclared_option_error(name: &str, kind: &str, cx: &Cx) -> Error {
-    let flag = if FLAGS.contains(&name) { option_spelling(name) } else { format!("--option {name}") };
+    let flag = option_flag(name);
     let takes = |p: &dyn Provider| declared_options(p).iter().any(|field| field.name == name);
     let takers = cx.host.config.providers.iter().filter(|p| takes(&***p));
     let takers: Vec<&str> = takers.map(|p| p.kind()).collect();
