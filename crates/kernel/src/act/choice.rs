@@ -32,12 +32,21 @@ const MAX_NAMED_OPTIONS: usize = 10;
 /// An option that was found in a list.
 struct OptionMatch {
     name: String,
+    /// The value by which the option was found; `None` if it was found by its name.
+    value: Option<String>,
     /// The option to press; `None` when it is already selected and needs no press.
     press: Option<Ref>,
     /// Whether the option was selected before.
     was_selected: bool,
     /// Whether the list accepts several options.
     multi_select: bool,
+}
+
+impl OptionMatch {
+    /// Returns whether a node of a later capture is this option.
+    fn is(&self, option: NodeRef<'_>) -> bool {
+        option.name() == self.name && self.value.as_ref().is_none_or(|value| option.value() == value)
+    }
 }
 
 /// The list to select from.
@@ -222,7 +231,7 @@ async fn drop_others(
     let node = list_in(cx, &tree, list).await?;
     let others = options_of(&tree, node, list.earlier_lists.as_deref()).into_iter().filter(|&o| {
         let option = tree.node(o);
-        on(option) && !chosen.iter().any(|c| c.name == option.name())
+        on(option) && !chosen.iter().any(|c| c.is(option))
     });
     let others: Vec<NodeId> = others.collect();
     for r in capture::issue(cx, &others)? {
@@ -289,7 +298,8 @@ async fn find_option(
             options.iter().copied().filter(|&o| say(tree.node(o))).collect()
         };
         let mut matching = reads(&|o| o.name() == option);
-        if matching.is_empty() {
+        let by_value = matching.is_empty();
+        if by_value {
             matching = reads(&|o| !o.value().is_empty() && o.value() == option);
         }
         match matching[..] {
@@ -302,6 +312,7 @@ async fn find_option(
                 let press = if stays { None } else { capture::issue(cx, &[found])?.pop() };
                 return Ok(OptionMatch {
                     name: tree.node(found).name().to_owned(),
+                    value: by_value.then(|| option.to_owned()),
                     press,
                     was_selected: was_on,
                     multi_select: several,
@@ -398,8 +409,7 @@ fn took(tree: &Tree, list: NodeId, options: &[NodeId], choice: &OptionMatch, bef
     if choice.was_selected && choice.press.is_some() {
         return SelectionState::Shown;
     }
-    let same: Vec<NodeRef<'_>> =
-        options.iter().map(|&o| tree.node(o)).filter(|o| o.name() == choice.name).collect();
+    let same: Vec<NodeRef<'_>> = options.iter().map(|&o| tree.node(o)).filter(|o| choice.is(*o)).collect();
     let now = displayed_choice(tree.node(list));
     if same.iter().any(|o| on(*o)) || says(&now, &choice.name) || now != before {
         return SelectionState::Shown;

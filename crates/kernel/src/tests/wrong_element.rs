@@ -215,6 +215,24 @@ async fn a_list_that_shows_a_part_is_narrowed_in_its_own_field() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn an_option_with_the_name_of_one_chosen_by_value_is_deselected() {
+    let outline = r#"
+listbox "Users" #5 multiple
+  option "Ada" #6 value=17 selected
+  option "Ada" #7 value=18
+"#;
+    let b = Bench::open(outline).await;
+    b.fake.world().native_lists = false;
+    let toggles = [(6, "#6 value=17 selected", "#6 value=17"), (7, "#7 value=18", "#7 value=18 selected")];
+    for (id, from, to) in toggles {
+        b.fake.world().on_input.insert(id, Box::new(move |w| w.replace(from, to)));
+    }
+    let users = ref_of(&b, "listbox").await;
+    b.ok("select", json!({ "target": &users, "options": ["18"] })).await;
+    assert_eq!(b.log(), ["press 7", "press 6"]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn a_field_that_is_no_part_of_the_list_is_left_alone() {
     let b = Bench::open(NARROWED).await;
     b.fake.world().native_lists = false;
