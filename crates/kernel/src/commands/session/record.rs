@@ -100,7 +100,13 @@ impl Command for RecordStart {
 
     async fn run(self, cx: &mut Cx) -> Result<RecordStartOutput> {
         let path = cx.resolve_optional_path(self.file.as_ref())?;
+        let example = "for example: `stickpin record start --repair flow.ad --line 12`";
         match (&self.repair, self.line) {
+            (None, None) if self.keep_line || self.pass.is_some() => {
+                let option = if self.keep_line { "keep-line" } else { "pass" };
+                let message = format!("`{option}` cannot be given without `repair` and `line`");
+                return Err(Error::invalid_args(message).hint(example));
+            }
             (None, None) => start_recording(cx, path, self.keep_reads)?,
             (Some(script), Some(line)) => {
                 let file = cx.resolve_path(script)?;
@@ -119,8 +125,7 @@ impl Command for RecordStart {
                 start_repair(cx, &file, &text, repair)?;
             }
             _ => {
-                return Err(Error::invalid_args("`repair` and `line` must be given together")
-                    .hint("for example: `stickpin record start --repair flow.ad --line 12`"));
+                return Err(Error::invalid_args("`repair` and `line` must be given together").hint(example));
             }
         }
         Ok(RecordStartOutput { session: cx.session_name().to_owned() })
@@ -242,21 +247,22 @@ pub(crate) fn warn_unsaved(cx: &mut Cx) {
 /// Starts the repair of a line of a script, as part of the repair in progress if there is one.
 ///
 /// # Errors
-/// Returns the errors of [`start_recording`], `INVALID_ARGS` when the script has no such line, and
-/// errors from the log.
+/// Returns `INVALID_ARGS` when the script has no such line; no recording has started then. Returns
+/// the errors of [`start_recording`] and errors from the log.
 fn start_repair(cx: &mut Cx, file: &Path, text: &str, repair: RepairStarted) -> Result<()> {
-    if cx.open_session()?.recorder.as_ref().is_none_or(|recorder| !recorder.repairs_scripts()) {
-        start_recording(cx, None, false)?;
-    }
-    let who = authority::participant(cx);
-    let Some(recorder) = cx.open_session()?.recorder.as_mut() else { return Ok(()) };
+    let earlier = cx.open_session()?.recorder.as_ref().filter(|recorder| recorder.repairs_scripts());
     // Line numbers refer to the version of the script that was read first.
-    let lines = recorder.script_text(file).unwrap_or(text).lines().count();
+    let lines = earlier.and_then(|recorder| recorder.script_text(file)).unwrap_or(text).lines().count();
     if repair.line == 0 || usize::try_from(repair.line).is_ok_and(|line| line > lines) {
         let (file, lines) = (file.display(), format_count(lines, "line"));
         let message = format!("`{file}` has {lines}, so there is no line {}", repair.line);
         return Err(Error::invalid_args(message));
     }
+    if earlier.is_none() {
+        start_recording(cx, None, false)?;
+    }
+    let who = authority::participant(cx);
+    let Some(recorder) = cx.open_session()?.recorder.as_mut() else { return Ok(()) };
     recorder.log().start_repair(who.as_ref(), repair)?;
     recorder.start_repair(file, text);
     Ok(())
