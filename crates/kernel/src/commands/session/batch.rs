@@ -98,8 +98,12 @@ impl Command for Batch {
     /// Returns `Reads` only if every step reads.
     fn effect(input: &Map<String, Value>, commands: &CommandTable) -> Effect {
         let steps = input.get("steps").and_then(Value::as_array);
-        let command = |step: &Value| step["command"].as_str().and_then(|name| commands.find(name));
-        let reads = |step: &Value| command(step).is_some_and(|entry| entry.spec.effect == Effect::Reads);
+        let no_input = Map::new();
+        let reads = |step: &Value| {
+            let entry = step["command"].as_str().and_then(|name| commands.find(name));
+            let input = step["input"].as_object().unwrap_or(&no_input);
+            entry.is_some_and(|entry| entry.effect(input, commands) == Effect::Reads)
+        };
         if steps.is_some_and(|steps| steps.iter().all(reads)) { Effect::Reads } else { Effect::Mutates }
     }
 
@@ -157,5 +161,42 @@ impl Show for BatchOutput {
         let dispatched = if error.dispatched == Dispatched::No { self.dispatched } else { error.dispatched };
         let message = format!("step {}: {}", self.steps.len(), error.message);
         Some(Error { message, dispatched, ..error })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::entry::{Entry, entry};
+    use serde_json::json;
+
+    /// A command whose effect depends on its input.
+    #[derive(Debug, Serialize, Deserialize, JsonSchema)]
+    struct Visit {
+        /// Whether to leave a mark.
+        mark: bool,
+    }
+
+    impl Command for Visit {
+        const SPEC: Spec = Spec { name: "visit", ..Spec::HOST };
+        type Output = BatchOutput;
+
+        fn effect(input: &Map<String, Value>, _: &CommandTable) -> Effect {
+            if input.get("mark") == Some(&Value::Bool(true)) { Effect::Mutates } else { Effect::Reads }
+        }
+
+        async fn run(self, _: &mut Cx) -> Result<BatchOutput> {
+            Err(Error::internal("no test runs this command"))
+        }
+    }
+
+    #[test]
+    fn steps_are_judged_by_their_effect_with_their_input() {
+        static VISIT: Entry = entry::<Visit>();
+        let commands = CommandTable::new([&VISIT]);
+        for (mark, effect) in [(true, Effect::Mutates), (false, Effect::Reads)] {
+            let steps = json!({ "steps": [{ "command": "visit", "input": { "mark": mark } }] });
+            assert_eq!(Batch::effect(steps.as_object().expect("an object"), &commands), effect);
+        }
     }
 }
