@@ -7,6 +7,7 @@ use stickpin_coordinator::{Coordinator, Environment};
 use stickpin_session::Timestamp;
 use stickpin_session::agent::{AgentKind, Resolution};
 use stickpin_session::turn::{Liveness, Now};
+use tokio_util::sync::CancellationToken;
 
 const PAGE: &str = "heading \"Shop\" #2\nbutton \"Buy\" #3\n";
 
@@ -55,6 +56,24 @@ async fn reader_does_not_age_the_refs_of_the_holder() {
     let pinned = format!("@e2~s{}", stored.expect("a generation"));
     let pressed = ada.ok("press", json!({ "target": pinned })).await;
     assert_eq!(pressed.warning, None, "its pin is clean");
+}
+
+#[tokio::test(start_paused = true)]
+async fn fresh_snapshot_follows_the_detail_and_refuses_what_reads_the_stored_tree() {
+    let (ada, bob) = two().await;
+    ada.ok("snapshot", json!({ "interactive": true })).await;
+    let mut digest = bob.request("snapshot", json!({ "fresh": true }));
+    digest.render.detail = crate::Detail::Digest;
+    let digest = bob.host.call(digest, CancellationToken::new()).await;
+    assert!(digest.ok && !text(&digest).contains("Buy"), "{digest:?}");
+    assert!(digest.output.as_ref().is_some_and(|output| output.get("tree").is_none()), "{digest:?}");
+    for (option, value) in [("diff", json!(true)), ("scope", json!("@e2"))] {
+        let (code, r) = bob.fails("snapshot", json!({ "fresh": true, option: value })).await;
+        let message =
+            format!("`fresh` cannot be combined with `{option}` while another agent holds the turn");
+        assert_eq!((code, r.error.unwrap().message), ("INVALID_ARGS", message));
+    }
+    ada.ok("snapshot", json!({ "fresh": true, "diff": true })).await;
 }
 
 /// Returns the generation of the stored tree.

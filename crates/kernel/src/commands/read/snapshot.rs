@@ -51,7 +51,7 @@ pub struct OutlineOutput {
     /// The outline; absent with `--detail digest`.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub tree: Option<String>,
-    /// The refs of the outline, if the outline itself is absent.
+    /// The refs of the outline, if the outline itself is absent and has refs.
     #[serde(skip_serializing_if = "Option::is_none")]
     pub refs: Option<Vec<String>>,
     /// The number of nodes that have a line in the outline.
@@ -90,14 +90,18 @@ impl Command for Snapshot {
     type Output = SnapshotOutput;
 
     async fn run(self, cx: &mut Cx) -> Result<SnapshotOutput> {
+        let fresh = self.fresh && cx.held_by().is_some();
+        if fresh {
+            self.check_without_refs()?;
+        }
         if self.diff {
             return changes::changes_since_base(cx, Origin::Snapshot, self.interactive)
                 .await
                 .map(SnapshotOutput::Changes);
         }
-        if self.fresh && cx.held_by().is_some() {
+        if fresh {
             let tree = capture::capture_unstored(cx).await?;
-            return self.outline_without_refs(cx, &tree).map(SnapshotOutput::Outline);
+            return Ok(SnapshotOutput::Outline(self.outline_without_refs(cx, &tree)));
         }
         let (_, age) = capture::capture_for_reader(cx, Origin::Snapshot).await?;
         let scope = match &self.scope {
@@ -144,16 +148,25 @@ impl Snapshot {
         Ok(OutlineOutput { tree: (!digest).then_some(lines), refs, ..header(&tree, &plan, generation) })
     }
 
+    /// Refuses the options that read the stored tree, which `--fresh` does not show.
+    fn check_without_refs(&self) -> Result<()> {
+        let stored = match (self.diff, &self.scope) {
+            (true, _) => "diff",
+            (false, Some(_)) => "scope",
+            (false, None) => return Ok(()),
+        };
+        Err(Error::invalid_args(format!(
+            "`fresh` cannot be combined with `{stored}` while another agent holds the turn"
+        )))
+    }
+
     /// Renders a tree that is not stored, whose nodes have no refs.
-    fn outline_without_refs(&self, cx: &mut Cx, tree: &Tree) -> Result<OutlineOutput> {
-        if self.scope.is_some() {
-            return Err(Error::invalid_args(
-                "`fresh` cannot be combined with `scope` while another agent holds the turn",
-            ));
-        }
+    fn outline_without_refs(&self, cx: &Cx, tree: &Tree) -> OutlineOutput {
+        let digest = cx.render.detail == Detail::Digest;
         let view = self.view(cx, None);
         let plan = Outline::plan(tree, &view, &OutlineQueries::NONE);
-        Ok(OutlineOutput { tree: Some(plan.render(&|_| None)), ..header(tree, &plan, None) })
+        let lines = (!digest).then(|| plan.render(&|_| None));
+        OutlineOutput { tree: lines, ..header(tree, &plan, None) }
     }
 
     /// Returns the part of a tree that is shown.
