@@ -1,5 +1,7 @@
 //! Patterns of URLs for `wait url` and `wait request`, and of file names for `wait download`.
 
+use std::borrow::Cow;
+
 /// A URL pattern: a substring, or a glob if it contains `*`.
 ///
 /// Without `*`, the URL must contain the text. `*` stands for any characters. A pattern with `*`
@@ -17,15 +19,16 @@ impl UrlPattern {
         if !pattern.contains('*') {
             return url.contains(pattern);
         }
-        let of = if pattern.starts_with('/') { path(url) } else { url };
-        fits(pattern, of)
+        let of = if pattern.starts_with('/') { path(url) } else { url.into() };
+        fits(pattern, &of)
     }
 }
 
-/// Returns the path, query and fragment of a URL, or `/` if the URL has no path.
-fn path(url: &str) -> &str {
+/// Returns the path, query and fragment of a URL. An empty path is returned as `/`.
+fn path(url: &str) -> Cow<'_, str> {
     let host = url.find("://").map_or(0, |at| at + 3);
-    url[host..].find('/').map_or("/", |at| &url[host + at..])
+    let after_host = url[host..].find(['/', '?', '#']).map_or("", |at| &url[host + at..]);
+    if after_host.starts_with('/') { after_host.into() } else { format!("/{after_host}").into() }
 }
 
 fn fits(pattern: &str, text: &str) -> bool {
@@ -71,5 +74,9 @@ mod tests {
             assert_eq!(UrlPattern::new(pattern).matches(url), fits, "{pattern}");
         }
         assert!(UrlPattern::new("/*").matches("http://h"));
+        for url in ["http://h?x=/a", "http://h#/a"] {
+            assert!(!UrlPattern::new("/a*").matches(url), "{url}");
+        }
+        assert!(UrlPattern::new("/?x=*").matches("http://h?x=/a"));
     }
 }
