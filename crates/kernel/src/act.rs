@@ -211,9 +211,10 @@ pub(crate) fn check_node_enabled(
         cx.warn(format!("Forced: {disabled}."));
         return Ok(());
     }
-    Err(disabled.hint(
-        "enable it first, use `--timeout MS` to wait until it is enabled, or use `--force` to act on it anyway",
-    ))
+    Err(disabled.hint(match opts.has_overrides {
+        true => "enable it first, use `--timeout MS` to wait until it is enabled, or use `--force` to act on it anyway",
+        false => "enable it first, then repeat the command",
+    }))
 }
 
 /// Returns whether waiting may resolve the error.

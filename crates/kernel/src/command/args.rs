@@ -90,6 +90,9 @@ pub(crate) fn typing_time(text: &str) -> Duration {
 /// Options that most actions share.
 #[derive(Debug, Clone, Copy, Default)]
 pub(crate) struct ActionOptions {
+    /// Whether the command has `--timeout` and the flags that loosen its checks, so that hints may
+    /// name them.
+    pub(crate) has_overrides: bool,
     /// How long to wait for the target to become actionable.
     pub(crate) timeout: Duration,
     /// Whether the caller set a timeout.
@@ -209,6 +212,7 @@ macro_rules! acting {
         impl $crate::command::args::SharedOptions for $name {
             fn action_options(&self) -> $crate::command::args::ActionOptions {
                 $crate::command::args::ActionOptions {
+                    has_overrides: true,
                     allow_changed: self.allow_changed,
                     force: self.force,
                     strict: self.strict,

@@ -366,6 +366,20 @@ async fn who_insists_presses_what_is_there_and_is_told() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn hint_for_a_disabled_target_names_only_options_of_the_command() {
+    let b = Bench::open(FORM).await;
+    for (command, input, has_overrides) in [
+        ("press", json!({ "target": "label=Delete" }), true),
+        ("scroll", json!({ "direction": "down", "in": "label=Delete" }), false),
+    ] {
+        let (code, r) = b.fails(command, input).await;
+        let hint = r.error.unwrap().hint;
+        assert_eq!(code, "ELEMENT_DISABLED");
+        assert!(["`--timeout MS`", "`--force`"].iter().all(|o| hint.contains(o) == has_overrides), "{hint}");
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn forced_action_off_screen_is_sent_where_possible() {
     let b = Bench::open(FORM).await;
     b.fake.world().offscreen.push(4);
