@@ -1,8 +1,7 @@
 //! The presence of an element, for `is` and `wait`.
 
-use super::{
-    NOT_CAPTURED, ambiguous, capture_matches, look_for, no_point, ref_error, resolved_target, standing,
-};
+use super::errors::{NOT_CAPTURED, ambiguous, no_point, ref_error};
+use super::{capture_matches, look_for, resolved_target, standing};
 use crate::api::target::{RefTarget, Target};
 use crate::command::context::Cx;
 use crate::observe::capture;
