@@ -13,7 +13,7 @@ pub struct Verified {
     pub summary: Summary,
     /// The rules that the log breaks; at most [`Verifier::MAX_FINDINGS`].
     pub findings: Vec<Finding>,
-    /// The number of bytes after the last newline of the last segment, which are not committed.
+    /// The number of bytes after the last newline of each segment, which are not committed.
     pub torn_bytes: u64,
     /// The number of bytes checked.
     pub bytes: u64,
@@ -38,7 +38,7 @@ impl Store {
                 verifier.record(&located.record);
             }
             checked += bytes.len() as u64;
-            torn_bytes = records.torn_tail().map_or(0, |at| (bytes.len() - at) as u64);
+            torn_bytes += records.torn_tail().map_or(0, |at| (bytes.len() - at) as u64);
             Ok(true)
         })?;
         let (summary, findings) = verifier.finish();

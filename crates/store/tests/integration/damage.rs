@@ -6,7 +6,7 @@ use crate::support::{
     self, NAME, STATE, Script, at, claim, command, done, folded, idle, meta_path, origin, records, release,
     reopen, segment, start, store,
 };
-use stickpin_session::log::{Kind, RepairCause};
+use stickpin_session::log::{Kind, RepairCause, StartReason};
 use stickpin_session::turn::TurnPhase;
 use stickpin_store::{Diagnostic, Opened, Phase, SessionLog, StoreError};
 
@@ -140,6 +140,20 @@ fn damaged_newline_is_repaired_as_two_records() {
     files.change(&segment(1), |data| data[last] = 0x0b);
     assert_eq!(store.repair(NAME, 5, at(60)).unwrap().stubs, 1);
     assert_eq!(store.verify(NAME).unwrap().torn_bytes, 0);
+}
+
+/// Only damage leaves a torn tail before another segment, since opening a log repairs the last one.
+#[test]
+fn torn_tail_of_an_earlier_segment_is_reported() {
+    let files = written();
+    let mut log = SessionLog::open(&store(&files).unwrap(), NAME, at(50)).unwrap().log;
+    log.restart(StartReason::Restore, start(), &origin(9)).unwrap();
+    log.sync().unwrap();
+    drop(log);
+    for (number, torn) in [(1, "{\"v\":1"), (2, "{\"")] {
+        files.change(&segment(number), |data| data.extend_from_slice(torn.as_bytes()));
+    }
+    assert_eq!(store(&files).unwrap().verify(NAME).unwrap().torn_bytes, 8);
 }
 
 #[test]
