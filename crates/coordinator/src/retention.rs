@@ -5,9 +5,10 @@ use crate::coordinator::{Coordinator, discard};
 use crate::participant::Participant;
 use crate::upkeep::require_person;
 use serde::{Deserialize, Serialize};
+use serde_json::json;
 use std::collections::BTreeSet;
 use std::time::Duration;
-use stickpin_device::Result;
+use stickpin_device::{Error, Result};
 use stickpin_session::log::{SessionMeta, Status};
 use stickpin_session::turn::ChildState;
 
@@ -53,19 +54,35 @@ impl Coordinator {
     /// were removed.
     ///
     /// # Errors
-    /// Returns the errors of [`Self::dormant`], and `IO` if a folder cannot be removed.
+    /// Returns the errors of [`Self::dormant`], and `IO` if a folder cannot be removed. The other
+    /// sessions are removed all the same, and the error names them.
     pub fn collect(
         &self,
         who: &Participant,
         open: &BTreeSet<String>,
         older: Option<Duration>,
     ) -> Result<Vec<Dormant>> {
-        let dormant = self.dormant(who, open, older)?;
-        for session in &dormant {
-            discard(self, &session.name)?;
+        let (mut removed, mut failed) = (Vec::new(), None);
+        for session in self.dormant(who, open, older)? {
+            match discard(self, &session.name) {
+                Ok(()) => removed.push(session),
+                Err(e) => drop(failed.get_or_insert(e)),
+            }
         }
-        Ok(dormant)
+        match failed {
+            None => Ok(removed),
+            Some(e) => Err(with_removed(e, &removed)),
+        }
     }
+}
+
+/// Adds the sessions that were removed to the error for one that was not.
+fn with_removed(mut e: Error, removed: &[Dormant]) -> Error {
+    let names: Vec<&str> = removed.iter().map(|session| session.name.as_str()).collect();
+    if !names.is_empty() {
+        e.message = format!("{}; removed sessions: {}", e.message, names.join(", "));
+    }
+    e.details(json!({ "removed": names }))
 }
 
 /// Returns the number of milliseconds since a member last made a request or the metadata last

@@ -57,3 +57,18 @@ async fn damaged_session_is_never_collected() {
     assert_eq!(world.coordinator.collect(&person(), &BTreeSet::new(), None).unwrap(), []);
     assert!(world.folder.path().join("sessions/shop").exists());
 }
+
+#[tokio::test(start_paused = true)]
+async fn session_that_cannot_be_removed_does_not_keep_the_others() {
+    let world = World::new();
+    for name in ["a", "b", "c"] {
+        world.begin(name, StartReason::Open, &agent("ada", 1));
+    }
+    tokio::time::advance(WEEK).await;
+    // The folder under which a session is removed cannot be made.
+    std::fs::write(world.folder.path().join("sessions/.b"), "").unwrap();
+    let failed = world.coordinator.collect(&person(), &BTreeSet::new(), None).unwrap_err();
+    assert_eq!((failed.code, &failed.details["removed"]), (ErrorCode::Io, &serde_json::json!(["a", "c"])));
+    assert!(failed.message.ends_with("; removed sessions: a, c"), "{failed}");
+    assert_eq!(world.coordinator.names().unwrap(), ["b"]);
+}
