@@ -122,7 +122,10 @@ fn mask_volatile(text: &str) -> String {
         });
         is_integer(words[at].trim_matches(['(', ')'])) && noun && leading
     };
-    let moves = |w: &str| is_clock(w) || is_numeric_date(w) || w.contains(CURRENCY_SIGNS) && is_amount(w);
+    let moves = |w: &str| {
+        let lower = w.to_ascii_lowercase();
+        is_clock(&lower) || is_numeric_date(&lower) || w.contains(CURRENCY_SIGNS) && is_amount(w)
+    };
     let mask = |at: usize| match words[at] {
         _ if count_at(at) => "#",
         word if moves(word.trim_end_matches([',', '.'])) => "~",
@@ -178,6 +181,9 @@ mod tests {
             ("Updated 2026-05-04, total $3", "Updated 2026-05-06, total $4"),
             ("$12.00", "$13.50"),
             ("showing 3 results", "showing 4 results"),
+            ("Saved at 7:15PM by Ann", "Saved at 7:20PM by Ann"),
+            ("Saved at 7:15AM by Ann", "Saved at 1:20PM by Ann"),
+            ("Last sync 2026-05-04T10:30:00, complete", "Last sync 2026-05-04T10:31:12, complete"),
         ] {
             assert_eq!(mask_volatile(a), mask_volatile(b));
         }

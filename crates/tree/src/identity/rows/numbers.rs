@@ -132,7 +132,7 @@ fn is_day_or_month(word: &str) -> bool {
         || NAMES.split(' ').any(|n| word == n || word.len() == 3 && n.starts_with(word))
 }
 
-/// Returns whether a word is a time of day: `9:05`, `10:30:15`, `7:15pm`.
+/// Returns whether a lower-case word is a time of day: `9:05`, `10:30:15`, `7:15pm`.
 pub(crate) fn is_clock(word: &str) -> bool {
     let word = word.strip_suffix("am").or_else(|| word.strip_suffix("pm")).unwrap_or(word);
     let mut parts = word.split(':');
@@ -145,8 +145,7 @@ pub(crate) fn is_clock(word: &str) -> bool {
         && parts.next().is_none()
 }
 
-/// Returns whether a word is a numeric date, with an optional time after a lower-case `t`:
-/// `2026-05-04`, `4.5.26`, `5/4/2026`, `2026-05-04t10:30...`.
+/// Returns whether a lower-case word is a numeric date, with an optional time after a `t`: `2026-05-04`, `4.5.26`, `5/4/2026`, `2026-05-04t10:30...`.
 pub(crate) fn is_numeric_date(word: &str) -> bool {
     let date = word.split_once('t').map_or(word, |(date, _)| date);
     ['-', '/', '.'].iter().any(|&sep| {
