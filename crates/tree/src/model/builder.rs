@@ -131,10 +131,10 @@ impl TreeBuilder {
     pub fn document(&mut self, depth: usize, document: Document, id: u64) -> Result<NodeId, TreeError> {
         let index = u16::try_from(self.tree.documents.len())
             .map_err(|_| TreeError::TooLarge("too many documents"))?;
-        let title = document.title.clone();
+        let spec = NodeSpec { role: Some(Role::Document), name: &document.title, id, ..NodeSpec::default() };
+        let node = self.push(depth, spec, Some(index))?;
         self.tree.documents.push(document);
-        let spec = NodeSpec { role: Some(Role::Document), name: &title, id, ..NodeSpec::default() };
-        self.push(depth, spec, Some(index))
+        Ok(node)
     }
 
     /// Pushes an element or a text leaf. Depth 1 is directly below the root.

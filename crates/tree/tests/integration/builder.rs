@@ -156,3 +156,20 @@ fn tree_without_root_is_refused() {
     let first_is_no_document = TreeBuilder::new(IdentityGrade::None).node(0, NodeSpec::default());
     assert_eq!(first_is_no_document, Err(TreeError::Depth { node: 0, depth: 0 }));
 }
+
+#[test]
+fn refused_document_is_not_in_the_tree() {
+    let document = |title: &str| Document {
+        scope: 1,
+        frame: String::new(),
+        url: String::new(),
+        title: title.to_owned(),
+    };
+    let mut builder = TreeBuilder::new(IdentityGrade::None);
+    builder.document(0, document("shop"), 1).expect("the root");
+    assert_eq!(builder.document(2, document("frame"), 2), Err(TreeError::Depth { node: 1, depth: 2 }));
+    let frame = builder.document(1, document("pay"), 3).expect("one deeper fits");
+    let tree = builder.finish().expect("a tree");
+    assert_eq!(tree.documents().iter().map(|d| d.title.as_str()).collect::<Vec<_>>(), ["shop", "pay"]);
+    assert_eq!(tree.node(frame).document().title, "pay");
+}
