@@ -52,6 +52,9 @@ const FOLDED_BYTES: usize = 40;
 
 /// The estimated bytes for a ref with its separators, rounded up.
 const REF_BYTES: usize = 12;
+
+/// The estimated bytes for the line of an omission:
+/// `… 975 more listitem (find TEXT, or snapshot --all -s @e2)`.
 const OMISSION_BYTES: usize = 80;
 
 /// The bytes reserved for the lines that state what was omitted.
@@ -178,8 +181,7 @@ impl Plan<'_> {
         while let Some(entry) = gaps.first_entry().filter(|e| *e.key() < before) {
             let (at, more) = entry.remove_entry();
             let depth = self.tree.node(at).ancestors().filter(|n| draft.shows(*n)).count();
-            // `… 975 more listitem (find TEXT, or snapshot --all -s @e2)`
-            *used += 2 * depth + 80;
+            *used += 2 * depth + OMISSION_BYTES;
             self.lines.push(OutlineLine::Omission { more, depth });
         }
     }
