@@ -61,7 +61,7 @@ pub(crate) fn load(name: &str) -> Result<Arc<App>> {
         Error::new(code, format!("cannot read {name}: {e}"))
     })?;
     let stem = path.file_stem().and_then(|s| s.to_str()).unwrap_or("app");
-    App::parse(stem, &source)
-        .map(Arc::new)
-        .map_err(|e| Error::invalid_args(format!("{name} is not a valid app: {e}")))
+    let app = App::parse(stem, &source)
+        .map_err(|e| Error::invalid_args(format!("{name} is not a valid app: {e}")))?;
+    Ok(Arc::new(App { file: path.canonicalize().ok(), ..app }))
 }

@@ -7,6 +7,7 @@ use super::value::Value;
 use super::view::{Parser, ViewLine};
 use serde::Deserialize;
 use std::collections::{BTreeMap, HashMap};
+use std::path::PathBuf;
 use std::sync::Arc;
 
 /// An app.
@@ -14,6 +15,8 @@ use std::sync::Arc;
 pub(crate) struct App {
     /// The word after `sim:`.
     pub(crate) name: String,
+    /// The canonical path of the app's file; `None` for a built-in app.
+    pub(crate) file: Option<PathBuf>,
     pub(crate) title: String,
     pub(crate) about: String,
     /// The address that `sim:APP` opens.
@@ -137,6 +140,7 @@ impl App {
         }
         let app = Self {
             name: name.into(),
+            file: None,
             title: raw.title,
             about: raw.about,
             start: raw.start,

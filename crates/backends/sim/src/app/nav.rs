@@ -59,11 +59,17 @@ impl Sim {
 }
 
 impl Navigator<'_> {
-    /// Resolves an address relative to the current one.
+    /// Resolves an address relative to the current one. The address of another app stays as it is,
+    /// and no screen has it.
     pub(crate) fn absolute(&self, url: &str) -> String {
         let current_path = self.sim.path();
         let prefix = format!("sim:{}", self.sim.app.name);
-        let url = url.strip_prefix(&prefix).unwrap_or(url);
+        let is_path = |rest: &&str| rest.is_empty() || rest.starts_with(['/', '?', '#']);
+        let own = url.strip_prefix(&prefix).filter(is_path);
+        if own.is_none() && url.starts_with("sim:") {
+            return url.into();
+        }
+        let url = own.unwrap_or(url);
         match url.chars().next() {
             None => "/".into(),
             Some('/') => url.into(),

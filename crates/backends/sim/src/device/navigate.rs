@@ -4,6 +4,7 @@ use super::SimDevice;
 use crate::app::nav::{HistoryChange, HistoryStep, NavError};
 use crate::library;
 use crate::options::Options;
+use std::path::Path;
 use std::time::Duration;
 use stickpin_device::{
     CancellationToken, Device, Error, Navigation, NavigationResult, Result, SettleRequest,
@@ -53,8 +54,8 @@ pub(super) fn navigate_to(device: &mut SimDevice, to: &Navigation) -> Result<boo
     Ok(true)
 }
 
-/// Replaces the app of this device, or navigates if it is the same app. The numbering of handles
-/// continues.
+/// Replaces the app of this device, or navigates if it is the same app: the one that has the name
+/// in its addresses, or that was read from the file. The numbering of handles continues.
 fn switch(device: &mut SimDevice, what: &str) -> Result<()> {
     let options = Options::parse(what).map_err(Error::invalid_args)?;
     if options.is_explicit {
@@ -66,7 +67,11 @@ fn switch(device: &mut SimDevice, what: &str) -> Result<()> {
     options.check_reachable(device.file_roots.as_deref())?;
     let mut sim = device.shared.running_app()?;
     let path = options.path;
-    if library::load(&options.app)?.name == sim.app.name {
+    let is_open_file = || {
+        let file = Path::new(&options.app).canonicalize().ok();
+        file.is_some() && file == sim.app.file
+    };
+    if options.app == sim.app.name || is_open_file() {
         let path = path.unwrap_or_else(|| sim.app.start.clone());
         return Ok(sim.navigator().request_navigation(&path, HistoryChange::Push)?);
     }

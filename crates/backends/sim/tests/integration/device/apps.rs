@@ -101,3 +101,46 @@ async fn ten_thousand_posts_have_nodes_only_for_the_window() {
     let articles = tree.nodes().filter(|n| n.role() == Role::Article).count();
     assert!((8..20).contains(&articles), "{articles}");
 }
+
+/// Navigates, and returns the title and address that the app then shows.
+async fn navigate(b: &mut Bench, to: &str) -> (String, String) {
+    let to = Navigation::To(to.to_owned());
+    let navigator = b.device.navigator().unwrap();
+    let moved = navigator.navigate(&to, LeavePolicy::Ask, Duration::from_secs(5), &Default::default()).await;
+    moved.unwrap_or_else(|e| panic!("{to:?}: {e}"));
+    let tree = b.tree().await;
+    let document = tree.root().document();
+    (document.title.clone(), document.url.clone())
+}
+
+#[tokio::test]
+async fn app_file_named_like_a_built_in_app_is_another_app() {
+    let dir = tempfile::tempdir().unwrap();
+    let path = dir.path().join("shop.toml");
+    std::fs::write(
+        &path,
+        "title = 'My shop'\n[state]\nn = 0\n[screens.a]\nurl = '/:page'\nview = 'h1 \"{page}\"'\n[screens.b]\nurl = '/'\nview = 'h1 \"Home\"'\n",
+    )
+    .unwrap();
+    let file = format!("sim:{}", path.display());
+    let mut b = Bench::open("sim:shop").await;
+    assert_eq!(navigate(&mut b, &file).await, ("My shop".to_owned(), "sim:shop/".to_owned()));
+    // Its own address and other spellings of its path do not start it again.
+    b.probe.run("set(n, 1)").unwrap();
+    for to in ["sim:shop/two".to_owned(), format!("sim:{}/./shop.toml/three", dir.path().display())] {
+        assert_eq!(navigate(&mut b, &to).await.0, "My shop", "{to}");
+        assert_eq!(b.probe.variable("n"), "1", "{to}");
+    }
+}
+
+#[tokio::test]
+async fn address_of_another_app_is_no_path_of_the_open_one() {
+    let screens = "[screens.b]\nurl = '/ea/x'\nview = 'h1 \"Wrong\"'\n";
+    let mut b = Bench::app(screens, "link \"Tea\" href='sim:tea/x'\nlink \"Own\" href='sim:t/ea/x'").await;
+    b.press_named(Role::Link, "Tea").await;
+    assert_eq!(b.tree().await.root().document().url, "sim:t/");
+    let notices = b.device.notices().await.unwrap();
+    assert!(notices.iter().any(|n| matches!(n, Notice::ConsoleError { .. })), "{notices:?}");
+    b.press_named(Role::Link, "Own").await;
+    assert_eq!(b.tree().await.root().document().url, "sim:t/ea/x");
+}
