@@ -178,6 +178,7 @@ fn leave_shared(run: &mut Run<'_>, harness: &Harness) -> Outcome {
     let shown = path.display().to_string();
     let others = run.manifest.skills_at(&shown).map(|record| record.harness.as_str());
     let mut others: Vec<&str> = others.filter(|other| *other != harness.id).collect();
+    others.sort_unstable();
     others.dedup();
     let is_reader = run.manifest.skills_at(&shown).any(|record| record.harness == harness.id);
     if others.is_empty() && is_reader || fs::symlink_metadata(&path).is_err() {

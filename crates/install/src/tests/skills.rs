@@ -38,6 +38,21 @@ fn shared_skill_is_linked_once_and_removed_with_its_last_reader() {
     assert!(!machine.home(".claude/skills/stickpin").is_symlink());
 }
 
+/// An installation that was interrupted leaves two records of one reader.
+#[test]
+fn each_other_reader_of_the_shared_skill_is_named_once() {
+    let machine = Machine::new();
+    machine.install_skill(&["gemini", "opencode", "codex"], ANY);
+    let path = machine.setup.folder().join("manifest.json");
+    let mut manifest: Vec<serde_json::Value> =
+        serde_json::from_slice(&fs::read(&path).expect("a manifest")).expect("records");
+    let again = manifest.iter().find(|record| record["harness"] == "gemini").expect("a record").clone();
+    manifest.push(again);
+    fs::write(&path, serde_json::to_vec(&manifest).expect("records")).expect("written");
+    let left = machine.uninstall(&["codex"], false);
+    assert_eq!(left.last().expect("an outcome").message, "also read by gemini, opencode");
+}
+
 #[test]
 fn agents_stands_for_the_shared_skill() {
     let machine = Machine::new();
