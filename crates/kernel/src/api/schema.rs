@@ -247,6 +247,10 @@ pub fn nearest<'a>(name: &str, known: impl Iterator<Item = &'a str>) -> Option<&
         .map(|(_, k)| k)
 }
 
+/// The smallest magnitude of the numbers that JSON reads as a fraction because no integer type can
+/// hold them.
+const I64_END: f64 = 9_223_372_036_854_775_808.0;
+
 pub(crate) fn check_kind(kind: &Kind, value: &Value) -> Result<(), Error> {
     let wrong = |what: &str| {
         Err(Error::invalid_args(format!("{} is not {what}", crate::api::render::json_excerpt(value))))
@@ -261,6 +265,9 @@ pub(crate) fn check_kind(kind: &Kind, value: &Value) -> Result<(), Error> {
         (Kind::List(kind), Value::Array(items)) => items.iter().try_for_each(|item| check_kind(kind, item)),
         (Kind::Any, _) => Ok(()),
         (Kind::Bool, _) => wrong("true or false"),
+        (Kind::Integer, Value::Number(n)) if n.as_f64().is_some_and(|n| n.abs() >= I64_END) => {
+            wrong(&format!("a whole number from {} to {}", i64::MIN, u64::MAX))
+        }
         (Kind::Integer, _) => wrong("a whole number"),
         (Kind::Number, _) => wrong("a number"),
         (Kind::String, _) => wrong("text"),

@@ -43,6 +43,13 @@ async fn arguments_are_checked_by_name() {
     assert!(error.hint.starts_with("run `stickpin help press`; arguments: target (required), "), "{error}");
     let (_, r) = b.fails("press", json!({ "target": "@e1", "count": "two" })).await;
     assert!(r.error.unwrap().message.starts_with("`count` of `press`: \"two\" is not a whole number"));
+    for (count, message) in [
+        (json!(2.5), "2.5 is not a whole number"),
+        (json!(1e30), "1e+30 is not a whole number from -9223372036854775808 to 18446744073709551615"),
+    ] {
+        let (_, r) = b.fails("press", json!({ "target": "@e1", "count": count })).await;
+        assert_eq!(r.error.unwrap().message, format!("`count` of `press`: {message}"));
+    }
     let (_, r) = b.fails("press", json!({ "target": "role=buton" })).await;
     assert!(r.error.unwrap().message.contains("`target` of `press`"));
 }
