@@ -1,6 +1,7 @@
 //! The state of one session, under one lock. Nothing else writes the session's log.
 
 use super::aging::note_seen;
+use super::commands::implicit_check_ms;
 use super::events::Reader;
 use crate::environment::Environment;
 use crate::error;
@@ -358,7 +359,7 @@ impl State {
             TurnPhase::Idle | TurnPhase::Closed => return None,
             TurnPhase::Reserved => turn.claim_deadline.as_ref()?.mono_ms.saturating_sub(now.mono_ms),
             TurnPhase::Owned if turn.implicit && self.waits.is_empty() => return None,
-            TurnPhase::Owned if turn.implicit => meta.policy.implicit_idle_ms,
+            TurnPhase::Owned if turn.implicit => implicit_check_ms(self, now),
             TurnPhase::Owned if !turn.grant.delivered => 1_000,
             TurnPhase::Owned => {
                 let owner =

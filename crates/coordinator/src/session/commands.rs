@@ -121,7 +121,7 @@ impl SessionAuthority {
                     // Waiting does not bring back a turn that is no longer current.
                     let rest = match &e {
                         TurnError::TurnMismatch { .. } | TurnError::StaleLease { .. } => None,
-                        _ => state.implicit_rest(now),
+                        _ => state.implicit_rest_ms(now).map(|ms| Duration::from_millis(ms.max(1))),
                     };
                     return Ok(Err((self.turn_error(state, e), rest)));
                 }
@@ -225,6 +225,13 @@ pub(crate) async fn drain(
     Some(first)
 }
 
+/// Returns the milliseconds after which an implicit turn is checked again. A turn that nobody took
+/// although its owner was silent long enough is checked once per idle time.
+pub(super) fn implicit_check_ms(state: &State, now: &Now) -> u64 {
+    let idle_ms = state.log.meta().policy.implicit_idle_ms;
+    state.implicit_rest_ms(now).filter(|rest_ms| *rest_ms > 0).unwrap_or(idle_ms)
+}
+
 impl State {
     /// Returns the first command that an agent selected by `of` is running on the device.
     pub(crate) fn running_of(&self, of: &dyn Fn(&AgentId) -> bool) -> Option<CommandId> {
@@ -243,14 +250,15 @@ impl State {
         })
     }
 
-    /// Returns the time after which another agent's implicit turn may be over; `None` for a turn
-    /// that does not end by itself.
-    fn implicit_rest(&self, now: &Now) -> Option<Duration> {
+    /// Returns the milliseconds until the owner of an implicit turn has been silent long enough for
+    /// others to take the turn, if it makes no request meanwhile; 0 if it already has been. `None`
+    /// if the turn is not an implicit one.
+    fn implicit_rest_ms(&self, now: &Now) -> Option<u64> {
         let meta = self.log.meta();
         let owner = meta.turn.owner.as_ref().filter(|_| meta.turn.implicit)?;
         let member = meta.members.iter().find(|m| m.agent_id == *owner);
         let presence = member.map(|member| self.presence_of(member, now)).unwrap_or_default();
         let silent = if presence.in_flight { 0 } else { presence.silent_ms };
-        Some(Duration::from_millis(meta.policy.implicit_idle_ms.saturating_sub(silent).max(1)))
+        Some(meta.policy.implicit_idle_ms.saturating_sub(silent))
     }
 }

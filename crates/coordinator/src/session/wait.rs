@@ -1,6 +1,7 @@
 //! `turn wait`: waiting for the turn.
 
 use super::authority::{Registration, SessionAuthority, State};
+use super::commands::implicit_check_ms;
 use super::events::Events;
 use crate::feed::{Audience, Event, Filter};
 use crate::participant::Participant;
@@ -115,7 +116,8 @@ impl SessionAuthority {
                 }
                 return Ok(WaitReply { reply, events });
             }
-            let again = Instant::now() + self.lock().next_look(&who.agent);
+            let now = self.now();
+            let again = Instant::now() + self.lock().next_look(&who.agent, &now);
             let next = until.map_or(again, |until| until.min(again));
             tokio::select! {
                 _ = turns.changed() => {}
@@ -253,11 +255,11 @@ impl State {
 
     /// Returns the time after which a wait checks the turn again, because the turn may change
     /// without a request.
-    fn next_look(&self, agent: &AgentId) -> Duration {
+    fn next_look(&self, agent: &AgentId, now: &Now) -> Duration {
         let meta = self.log.meta();
         let policy = &meta.policy;
         let ms = if meta.turn.implicit {
-            policy.implicit_idle_ms
+            implicit_check_ms(self, now)
         } else if meta.turn.prev_owner.as_ref() == Some(agent) {
             policy.waiter_grace_ms
         } else {

@@ -65,6 +65,25 @@ async fn a_command_waits_for_the_implicit_turn_of_another_agent() {
     assert_eq!(shop.state(None).unwrap().owner, Some(bob.agent));
 }
 
+/// The owner has been silent for a part of the idle time when the other agent begins to wait.
+#[tokio::test(start_paused = true)]
+async fn wait_returns_as_soon_as_the_owner_of_an_implicit_turn_has_rested() {
+    for guarded in [true, false] {
+        let world = World::new();
+        let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+        let shop = world.begin("shop", StartReason::Open, &ada);
+        if guarded {
+            world.guard();
+        }
+        act(&shop, &ada).await.unwrap();
+        let idle = Duration::from_millis(shop.meta().policy.implicit_idle_ms);
+        let began = Instant::now();
+        tokio::time::sleep(idle - Duration::from_secs(1)).await;
+        granted(wait(&shop, &bob, 60_000).await);
+        assert_eq!(began.elapsed(), idle, "with a guardian: {guarded}");
+    }
+}
+
 #[tokio::test(start_paused = true)]
 async fn nobody_acts_in_the_turn_of_another_agent() {
     let world = World::new();
