@@ -37,7 +37,7 @@ pub struct Kicked {
 }
 
 impl SessionAuthority {
-    /// Makes the caller a member, or changes the caller's role or display name.
+    /// Makes the caller a member, or changes the caller's role, kind or display name.
     ///
     /// # Errors
     /// Returns `SESSION_CLOSED`, `MUST_RELEASE_FIRST` for an owner that would become an observer,
@@ -284,7 +284,7 @@ impl State {
         Ok(())
     }
 
-    /// Adds a member, or changes the role or display name of an existing one.
+    /// Adds a member, or changes the role, kind or display name of an existing one.
     pub(super) fn put_member(
         &mut self,
         who: &Participant,
@@ -312,7 +312,8 @@ impl State {
             anchor: who.anchor.clone(),
             role,
         };
-        let unchanged = known.is_some_and(|m| m.role == role && m.display == member.display);
+        let unchanged =
+            known.is_some_and(|m| (m.role, m.kind, &m.display) == (role, who.kind, &member.display));
         if !unchanged {
             let joined = MemberJoined { member: member.clone() };
             let seq = self.append(&State::origin(who, now), Kind::MemberJoined(Box::new(joined)))?;

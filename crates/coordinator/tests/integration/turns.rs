@@ -457,6 +457,22 @@ async fn wait_mode_ends_with_the_wait_or_when_no_poll_follows() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn member_that_joins_as_another_kind_is_recorded_as_that_kind() {
+    let mut world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    shop.join(&bob, false, None).unwrap();
+    let person = Participant { kind: MemberKind::Human, ..bob.clone() };
+    let again = shop.join(&person, false, None).unwrap();
+    assert_eq!((again.created, again.member.kind), (false, MemberKind::Human));
+    assert_eq!(shop.join(&person, false, None).unwrap().cursor_seq, again.cursor_seq, "nothing changed");
+    world.restart();
+    let members = world.coordinator.session("shop").unwrap().meta().members;
+    let kinds: Vec<_> = members.iter().filter(|m| m.agent_id == bob.agent).map(|m| m.kind).collect();
+    assert_eq!(kinds, [MemberKind::Human]);
+}
+
+#[tokio::test(start_paused = true)]
 async fn one_of_many_agents_that_claim_at_once_gets_each_turn() {
     let world = World::new();
     let opener = agent("opener", 99);
