@@ -60,9 +60,9 @@ pub(crate) struct State {
     pub(crate) log: SessionLog,
     /// When and how each agent was last seen.
     pub(super) seen: BTreeMap<AgentId, Seen>,
-    /// The agents that are waiting for the turn: in a connected `turn wait`, or in a command that
-    /// waits to be admitted.
-    pub(super) waits: BTreeMap<AgentId, Registration>,
+    /// The agents that are waiting for the turn, each with all of its waits: its connected `turn
+    /// wait`, and its commands that wait to be admitted.
+    pub(super) waits: BTreeMap<AgentId, Vec<Registration>>,
     /// The commands that are running on the device.
     pub(super) running: Vec<Running>,
     /// When the turn became idle, in milliseconds of the monotonic clock; `None` while the turn is
@@ -264,7 +264,7 @@ impl State {
             seq: meta.applied_seq,
             turn: meta.turn.turn_id,
             phase: meta.turn.state,
-            members: meta.members.len() + self.waits.len(),
+            members: meta.members.len() + self.waits.values().map(Vec::len).sum::<usize>(),
             addressed: self.addressed,
         }
     }
@@ -303,7 +303,7 @@ impl State {
         Presence {
             liveness: anchor.map_or(Liveness::Unknown, |anchor| (self.shared.environment.liveness)(anchor)),
             silent_ms: since(seen.map_or(self.loaded, |seen| seen.at)),
-            waiting: self.waits.get(agent).is_some_and(|wait| !wait.parked),
+            waiting: self.parked_wait(agent) == Some(false),
             last_poll_ms: seen.and_then(|seen| seen.polled).map(since),
             via_mcp: seen.is_some_and(|seen| seen.via_mcp),
             connected: self.shared.connections.has(agent),
@@ -324,6 +324,11 @@ impl State {
             idle_ms: self.idle_since.map(|since| now.mono_ms.saturating_sub(since)),
             now,
         })
+    }
+
+    /// Returns whether all waits of an agent are parked; `None` if the agent is not waiting.
+    pub(super) fn parked_wait(&self, agent: &AgentId) -> Option<bool> {
+        self.waits.get(agent).map(|waits| waits.iter().all(|wait| wait.parked))
     }
 
     /// Returns whether any agent is waiting for the turn.

@@ -139,7 +139,7 @@ impl SessionAuthority {
                 you: who.is_some_and(|who| who.agent == member.agent_id),
             }
         });
-        let waiters = state.waits.iter();
+        let waiters = state.waits.keys().filter_map(|agent| Some((agent, state.parked_wait(agent)?)));
         Ok(SessionState {
             session: self.name().to_owned(),
             label,
@@ -152,9 +152,7 @@ impl SessionAuthority {
             claim_expires_at: meta.turn.claim_deadline.as_ref().map(|deadline| now.display(deadline)),
             guardian: self.guardian(),
             members: members.collect(),
-            waiters: waiters
-                .map(|(agent, wait)| Waiter { agent_id: agent.clone(), parked: wait.parked })
-                .collect(),
+            waiters: waiters.map(|(agent, parked)| Waiter { agent_id: agent.clone(), parked }).collect(),
             pending_handoff,
             takeover: TakeoverState { available: reason.is_some(), reason },
             loans: meta.loans.iter().map(|loan| loan_for_display(loan, &now)).collect(),

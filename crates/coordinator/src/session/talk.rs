@@ -231,7 +231,8 @@ impl Talk<'_> {
             .readers
             .iter()
             .any(|r| is_for(&r.agent) && record.is_some_and(|record| r.filter.matches(record)));
-        let waits = state.waits.iter().any(|(agent, wait)| wait.reads && is_for(agent));
+        let waits =
+            state.waits.iter().any(|(agent, waits)| waits.iter().any(|wait| wait.reads) && is_for(agent));
         if reads || waits {
             return Ok(Delivery::Live);
         }

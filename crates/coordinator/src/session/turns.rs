@@ -117,7 +117,7 @@ impl SessionAuthority {
             let handoff = Some(RedactedHandoff::new(handoff, redactor));
             let remarks = Remarks { handoff, operator_requested, ..Remarks::default() };
             let seq = state.commit(Some(&origin), assigned, remarks, now)?;
-            let routed_to_parked = state.waits.get(&to).is_some_and(|wait| wait.parked);
+            let routed_to_parked = state.parked_wait(&to) == Some(true);
             Ok(Assigned { reserved_for: to, seq, routed_to_parked })
         })
     }

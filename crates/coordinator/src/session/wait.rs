@@ -137,8 +137,8 @@ impl SessionAuthority {
     }
 
     /// Makes the caller a driver if it is not a member yet, and registers its wait until the result
-    /// is dropped. If the agent is already waiting, fails if `exclusive` is set, and otherwise
-    /// replaces the earlier registration.
+    /// is dropped. If the agent is already waiting, fails if `exclusive` is set, and otherwise keeps
+    /// the earlier registrations too.
     pub(super) fn register(
         &self,
         who: &Participant,
@@ -148,7 +148,7 @@ impl SessionAuthority {
         let registration = self.change(|state, now| {
             state.touch(who, now);
             state.join_as_driver(who, now)?;
-            if exclusive && let Some(other) = state.waits.get(&who.agent) {
+            if exclusive && let Some(other) = state.waits.get(&who.agent).and_then(|waits| waits.first()) {
                 let message =
                     format!("{} is already waiting for the turn of session `{}`", who.agent, self.name);
                 return Err(Error::new(ErrorCode::DuplicateListener, message)
@@ -159,9 +159,8 @@ impl SessionAuthority {
             let number = state.registrations;
             let registration = Registration { number, parked, reads, since: now.wall, pid };
             state.registrations += 1;
-            state.waits.insert(who.agent.clone(), registration);
-            let mode = if parked { WaitMode::Parked } else { WaitMode::Active };
-            state.log.amend(Amendment::Waits { agent: who.agent.clone(), mode, at: now.wall });
+            state.waits.entry(who.agent.clone()).or_default().push(registration);
+            set_wait_mode(state, &who.agent, now);
             Ok(registration)
         })?;
         let end = if exclusive { WaitEnd::Over } else { WaitEnd::OfCommand };
@@ -170,8 +169,14 @@ impl SessionAuthority {
 
     fn unregister(&self, agent: &AgentId, registration: Registration, end: WaitEnd) {
         let ended = self.change(|state, now| {
-            if state.waits.get(agent) == Some(&registration) {
+            let Some(waits) = state.waits.get_mut(agent) else { return Ok(()) };
+            let count = waits.len();
+            waits.retain(|wait| *wait != registration);
+            let (is_last, was_registered) = (waits.is_empty(), waits.len() != count);
+            if is_last {
                 state.waits.remove(agent);
+            }
+            if was_registered {
                 if let Some(seen) = state.seen.get_mut(agent) {
                     match end {
                         WaitEnd::OfCommand => {}
@@ -180,12 +185,21 @@ impl SessionAuthority {
                         WaitEnd::MayWaitAgain | WaitEnd::Over => seen.polled = None,
                     }
                 }
-                end_waits(state, now);
+                match is_last {
+                    true => drop(end_waits(state, now)),
+                    false => set_wait_mode(state, agent, now),
+                }
             }
             Ok(())
         });
         debug_assert!(ended.is_ok(), "a registration ends without a record");
     }
+}
+
+/// Stores how an agent waits, after one of its waits has begun, or has ended while others remain.
+fn set_wait_mode(state: &mut State, agent: &AgentId, now: &Now) {
+    let mode = if state.parked_wait(agent) == Some(true) { WaitMode::Parked } else { WaitMode::Active };
+    state.log.amend(Amendment::Waits { agent: agent.clone(), mode, at: now.wall });
 }
 
 /// Ends the wait mode of each member that is not waiting. Spares members that waited so recently

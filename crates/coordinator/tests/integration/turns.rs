@@ -85,6 +85,36 @@ async fn wait_returns_as_soon_as_the_owner_of_an_implicit_turn_has_rested() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn command_that_waits_leaves_the_wait_of_its_agent_registered() {
+    let world = World::new();
+    let (ada, bob) = (agent("ada", 1), agent("bob", 2));
+    let shop = world.open(&ada);
+    act(&shop, &ada).await.unwrap();
+    let park = WaitOptions { park: true, ..WaitOptions::default() };
+    let (waiting, who, cancel) = (Arc::clone(&shop), bob.clone(), CancellationToken::new());
+    let ends = cancel.clone();
+    let parked = tokio::spawn(async move { waiting.wait(&who, park, &ends).await });
+    tokio::task::yield_now().await;
+    let waits = || {
+        let state = shop.state(None).unwrap();
+        let mode = shop.meta().members.into_iter().find(|m| m.agent_id == bob.agent).unwrap().wait_mode;
+        (state.waiters.into_iter().map(|waiter| waiter.parked).collect::<Vec<_>>(), mode)
+    };
+    assert_eq!(waits(), (vec![true], WaitMode::Parked));
+    let (acting, who) = (Arc::clone(&shop), bob.clone());
+    let command = tokio::spawn(async move { act(&acting, &who).await });
+    tokio::task::yield_now().await;
+    assert_eq!(waits(), (vec![false], WaitMode::Active), "the command waits for the turn");
+    command.await.unwrap().unwrap();
+    assert_eq!(waits(), (vec![true], WaitMode::Parked), "the command has ended");
+    let second = shop.wait(&bob, park, &CancellationToken::new()).await.unwrap_err();
+    assert_eq!(second.code, ErrorCode::DuplicateListener);
+    cancel.cancel();
+    parked.await.unwrap().unwrap();
+    assert_eq!(waits(), (vec![], WaitMode::None));
+}
+
+#[tokio::test(start_paused = true)]
 async fn nobody_acts_in_the_turn_of_another_agent() {
     let world = World::new();
     let (ada, bob) = (agent("ada", 1), agent("bob", 2));
