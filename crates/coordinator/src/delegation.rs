@@ -221,7 +221,6 @@ impl Loans<'_> {
             loan_id: loan.loan_id.clone(),
             spawned_at: now.wall,
             state: ChildState::Pending,
-            socket_hint: None,
             last_output_seq: 0,
         };
         let mut opened = loan;

@@ -53,7 +53,6 @@ impl Loans<'_> {
             loan_id: loan.loan_id.clone(),
             spawned_at: now.wall,
             state: ChildState::Active,
-            socket_hint: None,
             last_output_seq: 0,
         };
         let opened = LoanOpened { loan: loan.clone() };

@@ -198,9 +198,6 @@ pub struct Child {
     pub spawned_at: Timestamp,
     /// The state of the child.
     pub state: ChildState,
-    /// The socket through which the child was last reached. Only a hint.
-    #[serde(skip_serializing_if = "Option::is_none")]
-    pub socket_hint: Option<String>,
     /// The `seq` of the last record of the child that the parent has seen.
     pub last_output_seq: u64,
 }

@@ -119,7 +119,6 @@ fn child(state: ChildState) -> Child {
         loan_id: LoanId::new("l1"),
         spawned_at: at(2),
         state,
-        socket_hint: None,
         last_output_seq: 4,
     }
 }
