@@ -104,7 +104,7 @@ fn commands(log: &mut SessionLog, now: Timestamp, count: u64) -> Done {
         args_raw: args.clone(),
         args_resolved: args,
         summary: Redacted::new("fill @e12 with a text for a field".into(), &NoSecrets),
-        ref_pins: vec![RefPin { r#ref: "e12".into(), pin: Some(482_911) }],
+        ref_pins: vec![RefPin { r#ref: "@e12".into(), pin: Some(482_911) }],
     };
     let mut taken = Vec::new();
     for _ in 0..count {

@@ -181,7 +181,7 @@ pub(super) fn begin(seq: u64) -> Kind {
         args_raw: Arguments::new(raw.as_object().unwrap(), &Words),
         args_resolved: Arguments::default(),
         summary: Redacted::new("fill @e12".into(), &Words),
-        ref_pins: vec![RefPin { r#ref: "e12".into(), pin: Some(3) }],
+        ref_pins: vec![RefPin { r#ref: "@e12".into(), pin: Some(3) }],
     }))
 }
 
