@@ -64,6 +64,10 @@ impl Sequence<'_> {
             let Some(at) = self.sim.dom().find(id) else { return Ok(()) };
             self.press_once(at)?;
         }
+        if count == 2 {
+            self.watch.note_press_delivered(self.sim);
+            self.watch.check(self.sim)?;
+        }
         if count == 2
             && let Some(at) = self.sim.dom().find(id)
             && !self.sim.is_disabled(at)

@@ -217,6 +217,16 @@ async fn second_press_stops_after_another_record_came_with_the_first() {
     }
 }
 
+#[tokio::test]
+async fn double_press_stops_after_the_second_press_changed_content() {
+    let both = ["press button Delete", "press button Delete"];
+    for grade in GRADES {
+        let mut b = open(grade, "p \"{n > 1}\"\nbutton \"Delete\" press=set(n, n + 1)").await;
+        let landed = press_times(&mut b, DELETE, &[(Role::Text, "false")], 2).await;
+        assert_eq!((landed, &received(&b)[..]), (MIDWAY, &both.map(str::to_owned)[..]), "{grade}");
+    }
+}
+
 /// The second press tolerates counts and selections that the first one changed, but not a change
 /// that the app makes in between.
 #[tokio::test]
