@@ -104,10 +104,11 @@ impl Sequence<'_> {
         }
     }
 
-    /// Replaces the content of a text field or slider. Returns false if the element is neither, or
-    /// if the text field is disabled or read-only.
+    /// Replaces the content of a text field or slider. Returns false if the element is neither, if
+    /// it is disabled, or if it is a read-only text field.
     pub(crate) fn fill(&mut self, at: usize, text: &str) -> Result<bool, ContentChanged> {
-        if !self.sim.input().takes_text(at) && self.sim.dom().nodes[at].role != Role::Slider {
+        let is_slider = self.sim.dom().nodes[at].role == Role::Slider && !self.sim.is_disabled(at);
+        if !self.sim.input().takes_text(at) && !is_slider {
             return Ok(false);
         }
         let id = self.sim.dom().nodes[at].id;

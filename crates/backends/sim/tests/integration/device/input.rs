@@ -221,3 +221,14 @@ async fn elements_tell_their_attributes_markup_and_text() {
     b.fill(password, "lantern").await;
     assert!(!b.device.query(password, Query::Html).await.unwrap().to_string().contains("lantern"));
 }
+
+#[tokio::test]
+async fn disabled_slider_takes_no_value() {
+    for (disabled, handled, value) in [("false", true, "7"), ("true", false, "3")] {
+        let view = format!("slider \"Volume\" bind=n disabled={disabled}");
+        let mut b = Bench::app("[state]\nn = 3\n", &view).await;
+        let slider = b.find(Role::Slider, "Volume").await;
+        assert_eq!(b.fill(slider, "7").await.handled, handled, "disabled: {disabled}");
+        assert_eq!(b.probe.variable("n"), value, "disabled: {disabled}");
+    }
+}
