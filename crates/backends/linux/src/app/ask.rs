@@ -154,7 +154,8 @@ pub(crate) async fn extents_of(app: &App, paths: &[String]) -> Result<Vec<Option
 pub(crate) async fn query_extents(link: &Link, paths: &[String]) -> BusResult<Vec<Option<Rect>>> {
     // Objects that a capture created are unknown to the app.
     let real = |path: &&String| is_real(path);
-    let calls: Vec<Call<'_>> = paths.iter().filter(real).map(|path| calls::extents(path)).collect();
+    let calls: Vec<Call<'_>> =
+        paths.iter().filter(real).map(|path| calls::extents(path, link.toolkit)).collect();
     let mut places = link.each::<[i32; 4]>(&calls).await?.into_iter();
     let mut place = |path| real(&path).then(|| places.next().flatten()).flatten().and_then(rect);
     Ok(paths.iter().map(&mut place).collect())

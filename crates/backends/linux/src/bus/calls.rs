@@ -3,7 +3,8 @@
 use crate::bus::body::{Call, Message};
 use crate::bus::error::BusResult;
 use crate::bus::link::Link;
-use crate::bus::names::{ACCESSIBLE, ACTION, COMPONENT, DAEMON, PROPERTIES, ROOT, SCREEN};
+use crate::bus::names::{ACCESSIBLE, ACTION, COMPONENT, DAEMON, PROPERTIES, ROOT, SCREEN, WINDOW};
+use crate::toolkit::profile::Toolkit;
 use zbus::Variant;
 
 /// Creates the call that gets a property; [`Message::property_text`](super::Message::property_text)
@@ -27,14 +28,20 @@ pub(crate) fn child(path: &str, index: i32) -> Call<'_> {
     Call::new(path, ACCESSIBLE, "GetChildAtIndex").with((index,))
 }
 
-/// Creates the call that gets the rectangle of an object on the screen.
-pub(crate) fn extents(path: &str) -> Call<'_> {
-    Call::new(path, COMPONENT, "GetExtents").with((SCREEN,))
+/// Creates the call that gets the rectangle of an object in the toolkit's coordinates.
+pub(crate) fn extents(path: &str, toolkit: Toolkit) -> Call<'_> {
+    Call::new(path, COMPONENT, "GetExtents").with((coordinates(toolkit),))
 }
 
-/// Creates the call that gets the object at a point, in coordinates of this type.
-pub(crate) fn at_point(path: &str, (x, y): (i32, i32), coordinates: u32) -> Call<'_> {
-    Call::new(path, COMPONENT, "GetAccessibleAtPoint").with((x, y, coordinates))
+/// Creates the call that gets the object at a point, given in the toolkit's coordinates.
+pub(crate) fn at_point(path: &str, (x, y): (i32, i32), toolkit: Toolkit) -> Call<'_> {
+    Call::new(path, COMPONENT, "GetAccessibleAtPoint").with((x, y, coordinates(toolkit)))
+}
+
+/// Returns the type of a toolkit's coordinates (`AtspiCoordType`). GTK 4 writes a warning to the
+/// app's output for each query in the coordinates of the screen.
+const fn coordinates(toolkit: Toolkit) -> u32 {
+    if toolkit.profile().places_are_in_the_window { WINDOW } else { SCREEN }
 }
 
 /// Creates a call to the bus itself.

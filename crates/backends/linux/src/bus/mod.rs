@@ -17,7 +17,6 @@ pub(crate) use embedded_process::embedded_path;
 pub(crate) use error::{BusError, BusResult, unless_lost};
 pub(crate) use link::Link;
 pub(crate) use names::{
-    ACCESSIBLE, ACTION, CACHE, COMPONENT, DAEMON, DOCUMENT, EDITABLE, ROOT, SCREEN, SELECTION, TEXT, VALUE,
-    WINDOW,
+    ACCESSIBLE, ACTION, CACHE, COMPONENT, DAEMON, DOCUMENT, EDITABLE, ROOT, SELECTION, TEXT, VALUE,
 };
 pub(crate) use wire::{Answer, Listener};

@@ -32,5 +32,5 @@ pub(crate) const DAEMON: &str = "org.freedesktop.DBus";
 /// Coordinates relative to the screen (`AtspiCoordType`).
 pub(crate) const SCREEN: u32 = 0;
 
-/// Coordinates relative to the window (`AtspiCoordType`), like GTK 4's extents.
+/// Coordinates relative to the window (`AtspiCoordType`).
 pub(crate) const WINDOW: u32 = 1;

@@ -4,12 +4,12 @@
 //! the bridge of GTK 3 is inside the dispatch of the order's connection. For every key, the bridge
 //! calls the registry and meanwhile serves all its connections from a nested main loop. A message
 //! waiting on the order's connection would be dispatched from inside its own dispatch, and libdbus
-//! would deadlock. Therefore, nothing is sent on the socket of an order, and the socket is not
+//! would deadlock. Therefore, nothing is sent on the socket after an order, and the socket is not
 //! closed, before the order is known to have returned.
 
 use crate::bus::body::{Call, Message, Reference};
 use crate::bus::calls::role;
-use crate::bus::error::{BusError, BusResult};
+use crate::bus::error::{BusError, BusResult, unless_lost};
 use crate::bus::link::Link;
 use crate::bus::names::{ACCESSIBLE, ACTION, ROOT};
 use crate::bus::wire::Wire;
@@ -42,8 +42,15 @@ pub(super) struct OrderSockets {
 #[derive(Debug)]
 struct Socket {
     wire: Arc<Wire>,
-    /// The windows that the app had before an order that may still be running.
-    running: Option<Vec<String>>,
+    /// The last order, if it may still be running.
+    running: Option<RunningOrder>,
+}
+
+/// An order that may still be running.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct RunningOrder {
+    /// The windows that the app had before the order; `None` if they are unknown.
+    windows: Option<Vec<String>>,
 }
 
 impl OrderSockets {
@@ -53,13 +60,14 @@ impl OrderSockets {
 
     /// Returns the index of a free socket. If there is none, connects a new socket; once there are
     /// [`MAX_SOCKETS`], probes the busy ones instead.
-    async fn free(&self, sockets: &mut Vec<Socket>, windows: &[String]) -> BusResult<usize> {
+    async fn free(&self, sockets: &mut Vec<Socket>, link: &Link) -> BusResult<usize> {
         sockets.retain(|socket| !socket.wire.closed());
         let is_free = |socket: &Socket| socket.running.is_none() && !socket.wire.is_stuck();
         if let Some(at) = sockets.iter().position(is_free) {
             return Ok(at);
         }
         if sockets.len() >= MAX_SOCKETS {
+            let windows = &link.windows().await?;
             for (at, socket) in sockets.iter_mut().enumerate() {
                 if socket.probe(windows).await {
                     return Ok(at);
@@ -84,8 +92,9 @@ impl Socket {
     /// current windows, is new; the answer to a query then proves it. If the answer is late, the
     /// socket becomes free when the answer arrives.
     async fn probe(&mut self, windows: &[String]) -> bool {
-        let came = |before: &Vec<String>| windows.iter().any(|window| !before.contains(window));
-        if self.wire.is_stuck() || self.running.as_ref().is_some_and(came) {
+        let before = self.running.as_ref().and_then(|order| order.windows.as_ref());
+        let opened = before.is_some_and(|before| windows.iter().any(|window| !before.contains(window)));
+        if self.wire.is_stuck() || opened {
             return false;
         }
         self.running.take().is_none() || self.wire.call(None, &role(), PROBED).await.is_ok()
@@ -104,12 +113,16 @@ impl Link {
         patience: Duration,
     ) -> BusResult<Option<Message>> {
         let mut sockets = Arc::clone(&orders.sockets).lock_owned().await;
-        let windows = self.windows().await?;
-        let at = orders.free(&mut sockets, &windows).await?;
+        let at = orders.free(&mut sockets, self).await?;
         let wire = Arc::clone(&sockets[at].wire);
         // Set even if the caller stops waiting.
-        sockets[at].running = Some(windows);
-        match wire.call(None, call, patience).await {
+        sockets[at].running = Some(RunningOrder::default());
+        // The app handles both in this order, so the list contains no window that the order opens.
+        let mut answers = wire.calls(None, &[list_windows(), call.clone()], patience).await;
+        let answer = answers.pop().unwrap_or(Err(BusError::Silent(patience.as_millis())));
+        let windows = answers.pop().and_then(|windows| paths(&windows.ok()?).ok());
+        sockets[at].running = Some(RunningOrder { windows });
+        match answer {
             Err(BusError::Silent(_)) => Ok(None),
             Err(fault @ BusError::Closed(_)) => Err(fault),
             answer if call.interface == ACTION => {
@@ -133,9 +146,8 @@ impl Link {
 
     /// Returns the paths of the app's windows.
     async fn windows(&self) -> BusResult<Vec<String>> {
-        let windows = self.each::<Vec<Reference>>(&[Call::new(ROOT, ACCESSIBLE, "GetChildren")]).await?;
-        // An app without windows has an empty list.
-        Ok(windows.into_iter().flatten().flatten().map(|(_, path)| path).collect())
+        let windows = self.call(list_windows()).await.and_then(|windows| paths(&windows));
+        Ok(unless_lost(windows)?.unwrap_or_default())
     }
 
     /// Waits until no query is queued behind an order that has not returned. Returns false if such
@@ -151,6 +163,17 @@ impl Link {
         }
         true
     }
+}
+
+/// Creates the query for the windows of an app.
+fn list_windows() -> Call<'static> {
+    Call::new(ROOT, ACCESSIBLE, "GetChildren")
+}
+
+/// Returns the paths of the objects that an answer lists.
+fn paths(answer: &Message) -> BusResult<Vec<String>> {
+    let objects: Vec<Reference> = answer.read()?;
+    Ok(objects.into_iter().map(|(_, path)| path).collect())
 }
 
 #[cfg(test)]
@@ -169,6 +192,10 @@ mod tests {
         all.iter().map(|&name| name.to_owned()).collect()
     }
 
+    fn order(windows: &[&str]) -> Option<RunningOrder> {
+        Some(RunningOrder { windows: Some(names(windows)) })
+    }
+
     async fn link(bus: &App, own: &App, other: &App) -> Link {
         let link = bus.link_and_own(&Arc::new(AppEvents::default()), own).await;
         Link { orders: Some(OrderSockets::to(&other.address())), ..link }
@@ -182,7 +209,7 @@ mod tests {
         assert!(matches!(link.order(&press(), SHORT).await, Ok(None)));
         assert!(link.calls(&[role()]).await[0].is_ok(), "questions go another way");
         assert!(matches!(link.order(&press(), SHORT).await, Ok(None)), "so does an order from the dialog");
-        assert_eq!((other.calls(), other.connections()), (2, 2), "nothing but an order on each");
+        assert_eq!((other.calls(), other.connections()), (2, 2), "nothing after an order");
         assert!(link.takes_keys().await);
     }
 
@@ -194,20 +221,24 @@ mod tests {
             assert!(matches!(link.order(&press(), SHORT * 20).await, Ok(Some(_))));
         }
         assert!(link.takes_keys().await);
-        assert_eq!((other.calls(), other.connections()), (10, 1), "each with a probe behind it");
+        assert_eq!((other.calls(), other.connections()), (15, 1), "each between a list and a probe");
         let set = Call { interface: crate::bus::names::EDITABLE, ..press() };
         assert!(matches!(link.order(&set, SHORT * 20).await, Ok(Some(_))));
         assert!(link.takes_keys().await);
-        assert_eq!((other.calls(), other.connections()), (11, 1), "what answers when it is done needs none");
+        assert_eq!(
+            (other.calls(), other.connections()),
+            (17, 1),
+            "what answers when it is done needs no probe"
+        );
     }
 
     #[tokio::test]
     async fn socket_is_not_probed_while_a_window_of_its_order_is_open() {
         let other = App::start();
         let wire = Arc::new(other.connect(Box::new(|_| {})).await);
-        let mut socket = Socket { wire, running: Some(names(&["/1", "/2"])) };
+        let mut socket = Socket { wire, running: order(&["/1", "/2"]) };
         assert!(!socket.probe(&names(&["/1", "/3"])).await);
-        assert_eq!((other.calls(), &socket.running), (0, &Some(names(&["/1", "/2"]))));
+        assert_eq!((other.calls(), &socket.running), (0, &order(&["/1", "/2"])));
         assert!(socket.probe(&names(&["/2"])).await, "one was closed, none opened");
         assert_eq!((other.calls(), socket.running), (1, None));
     }
@@ -219,7 +250,7 @@ mod tests {
         assert!(matches!(link.order(&press(), SHORT * 20).await, Ok(Some(_))));
         let sockets = link.orders.as_ref().map(|orders| Arc::clone(&orders.sockets)).expect("it has some");
         let mut all = sockets.lock().await;
-        all[0].running = Some(Vec::new());
+        all[0].running = order(&[]);
         other.hold();
         assert!(!all[0].probe(&[]).await);
         drop(all);

@@ -61,7 +61,7 @@ impl Question {
             Self::Count => calls::property(path, ACCESSIBLE, "ChildCount"),
             Self::Children => plain(ACCESSIBLE, "GetChildren"),
             Self::Plugged => calls::child(path, 0),
-            Self::Extents => calls::extents(path),
+            Self::Extents => calls::extents(path, toolkit),
             Self::Length => calls::property(path, TEXT_INTERFACE, "CharacterCount"),
             Self::Text => {
                 let end = object.length.map_or_else(|| toolkit.profile().text_end, |length| length.min(TEXT));

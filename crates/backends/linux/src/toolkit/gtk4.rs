@@ -12,8 +12,8 @@
 //! no part of the page at any point of its content. A page that is merely covered belongs to the
 //! selected tab, or is not in such a stack.
 
-use super::ToolkitReader;
-use crate::bus::{BusResult, Call, Link, Reference, WINDOW, calls};
+use super::{Toolkit, ToolkitReader};
+use crate::bus::{BusResult, Call, Link, Reference, calls};
 use crate::model::parents::{parents, top};
 use crate::model::{Interfaces, Object, ObjectTree, ancestors, role, states};
 use async_trait::async_trait;
@@ -88,7 +88,7 @@ async fn at_points(
     points: impl Iterator<Item = (i32, i32)>,
 ) -> BusResult<Vec<String>> {
     let path = picture[of].path.as_str();
-    let calls: Vec<Call<'_>> = points.map(|point| calls::at_point(path, point, WINDOW)).collect();
+    let calls: Vec<Call<'_>> = points.map(|point| calls::at_point(path, point, Toolkit::Gtk4)).collect();
     let mut there = paths(link.each(&calls).await?);
     let known: HashSet<&str> = picture.objects.iter().map(|object| object.path.as_str()).collect();
     for _ in 0..MAX_ANCESTORS {
@@ -158,7 +158,7 @@ impl PagePoint {
     /// # Errors
     /// Returns an error if the app is gone or silent.
     pub(crate) async fn is_shown(&self, link: &Link, picture: &ObjectTree) -> BusResult<bool> {
-        let call = calls::at_point(&picture[self.stack].path, self.point, WINDOW);
+        let call = calls::at_point(&picture[self.stack].path, self.point, Toolkit::Gtk4);
         let there = paths(link.each(&[call]).await?);
         let on = read(picture, self.page).inside;
         Ok(on.iter().any(|&at| there.contains(&picture[at].path)))

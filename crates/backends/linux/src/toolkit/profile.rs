@@ -170,7 +170,7 @@ profile! {
     /// The states of objects do not reveal what is scrolled or paged away, so every rectangle is
     /// queried.
     is_asked_for_places: Gtk4,
-    /// Positions are relative to the window, although those on the screen are requested.
+    /// Positions are relative to the window; those on the screen are not supported.
     places_are_in_the_window: Gtk4,
     /// An input goes to the last child at the point.
     draws_in_order: Gtk3 | Qt,

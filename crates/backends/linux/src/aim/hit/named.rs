@@ -4,7 +4,7 @@
 
 use crate::aim::hit::{HitPoint, Resolved, Unresolved, stacking};
 use crate::app::{App, AppView, ask, lifecycle};
-use crate::bus::{BusError, SCREEN, calls};
+use crate::bus::{BusError, calls};
 use crate::model::overlaps::{self, belongs_to};
 use crate::model::{DEEP, role, states};
 use stickpin_device::{HitResult, Result};
@@ -18,7 +18,7 @@ pub(super) async fn deepest(spot: HitPoint<'_>, from: &str) -> Resolved<Option<S
     let (x, y) = ((spot.point.0 - spot.offset.0) as i32, (spot.point.1 - spot.offset.1) as i32);
     let mut path = from.to_owned();
     for _ in 0..DEEP {
-        let answer = link.call(calls::at_point(&path, (x, y), SCREEN)).await;
+        let answer = link.call(calls::at_point(&path, (x, y), link.toolkit)).await;
         let next = match answer.and_then(|answer| answer.read()) {
             Ok(there) => link.resolve_path(&path, there),
             Err(fault) => {

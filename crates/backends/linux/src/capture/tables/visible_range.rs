@@ -5,7 +5,7 @@
 //! The remaining items are children of the table, but have no position in it.
 
 use super::{CellPosition, TABLE, Table, TableRange};
-use crate::bus::{ACCESSIBLE, BusResult, Call, SCREEN, calls};
+use crate::bus::{ACCESSIBLE, BusResult, Call, calls};
 use crate::model::role;
 
 /// The distances from a corner, in pixels, at which the table is queried: past borders, then past
@@ -20,7 +20,7 @@ impl Table<'_> {
     /// Returns the range of cells between the top-left and the bottom-right corner of the table;
     /// `None` if the table has no size or no cell is found.
     pub(super) async fn visible_range(&self, all: (i32, i32)) -> BusResult<Option<TableRange>> {
-        let extents = self.link.call(calls::extents(&self.path)).await?;
+        let extents = self.link.call(calls::extents(&self.path, self.link.toolkit)).await?;
         let [x, y, width, height]: [i32; 4] = extents.read()?;
         if width <= 0 || height <= 0 {
             return Ok(None);
@@ -63,7 +63,8 @@ impl Table<'_> {
     /// cell at any of them.
     async fn corner(&self, points: impl Iterator<Item = (i32, i32)>) -> BusResult<Option<(i32, i32)>> {
         for point in points {
-            let there = self.objects(&[calls::at_point(&self.path, point, SCREEN)]).await?.pop().flatten();
+            let there =
+                self.objects(&[calls::at_point(&self.path, point, self.link.toolkit)]).await?.pop().flatten();
             let Some(cell) = there.filter(|cell| *cell != self.path) else { continue };
             let index: i32 =
                 self.link.call(Call::new(&cell, ACCESSIBLE, "GetIndexInParent")).await?.read()?;
