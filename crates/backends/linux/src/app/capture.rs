@@ -24,7 +24,7 @@ pub(crate) async fn capture_app(device: &mut LinuxDevice, watch: &[Handle]) -> R
         let heard = device.app.events.state();
         (heard.changes, heard.shown.iter().cloned().collect::<Vec<_>>())
     };
-    let reading = read::read(&device.app.link, &mut device.cells, &shown);
+    let reading = read::read(&device.app.link, &device.last.picture, &mut device.cells, &shown);
     let picture = timeout(CAPTURE_TIMEOUT, reading).await;
     let picture = picture.unwrap_or_else(|_| Err(BusError::Silent(CAPTURE_TIMEOUT.as_millis())));
     let picture = lifecycle::check_answer(&device.app, picture).await?;

@@ -7,6 +7,7 @@ use crate::bus::{
 use crate::limits::{TEXT, TEXTS};
 use crate::model::{Interfaces, Object, ObjectTree, role, states};
 use crate::toolkit::profile::Toolkit;
+use hashbrown::HashSet;
 
 /// A query about an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -219,6 +220,13 @@ pub(crate) struct Answers {
     pub(crate) vanished: Vec<usize>,
     /// Objects that answered with an error.
     unanswered: Vec<usize>,
+}
+
+impl Answers {
+    /// Returns the objects for which an answer is missing.
+    pub(super) fn without_answer(&self) -> HashSet<usize> {
+        self.vanished.iter().chain(&self.unanswered).copied().collect()
+    }
 }
 
 /// Reads the cache of an app (`Cache.GetItems`): objects, each with its parent and index.

@@ -1,10 +1,12 @@
 //! Reading an app in a few rounds: its cache, then what the cache lacks, then what no cache
-//! contains (rectangles, texts, values).
+//! contains (rectangles, texts, values). If an app has no cache, the objects of the last capture
+//! are read first.
 //!
 //! States come first. Hidden objects are not read any further. The children of an object that may
 //! have too many of them are never listed: a spreadsheet has a billion.
 
 mod details;
+mod known;
 
 use super::question::{ALL_QUESTIONS, Answers, Question, Questions, cached, is_mute, may_be_socket};
 use super::{duplicates, tables};
@@ -12,14 +14,21 @@ use crate::bus::{BusResult, Link, ROOT, Reference, embedded_path};
 use crate::limits::{CHILDREN, DEPTH, OBJECTS, TEXTS};
 use crate::model::{Facts, Object, ObjectTree, role, roles, states};
 use hashbrown::HashMap;
+use known::{KnownObject, is_hidden, listing, read_known};
 
-/// Reads what the app shows. `cells` contains the table cells from the previous capture, and is
-/// updated. `shown` contains the paths of the objects that have signaled that they are shown.
+/// Reads what the app shows. `last` is the previous capture. `cells` contains the table cells from
+/// it, and is updated. `shown` contains the paths of the objects that have signaled that they are
+/// shown.
 ///
 /// # Errors
 /// Returns an error if the app is gone or silent.
-pub(crate) async fn read(link: &Link, cells: &mut tables::Cells, shown: &[String]) -> BusResult<ObjectTree> {
-    let mut reading = ObjectReader::begin(link).await?;
+pub(crate) async fn read(
+    link: &Link,
+    last: &ObjectTree,
+    cells: &mut tables::Cells,
+    shown: &[String],
+) -> BusResult<ObjectTree> {
+    let mut reading = ObjectReader::begin(link, last).await?;
     reading.descend(link, vec![0]).await?;
     let popups = reading.popups(link, shown).await?;
     reading.descend(link, popups).await?;
@@ -34,6 +43,8 @@ pub(crate) async fn read(link: &Link, cells: &mut tables::Cells, shown: &[String
 struct ObjectReader {
     picture: ObjectTree,
     by_path: HashMap<String, usize>,
+    /// The objects of the last capture that have not been reached yet, by path.
+    known: HashMap<String, KnownObject>,
     /// The children of objects that have not been reached yet.
     listed: HashMap<usize, Vec<Reference>>,
     /// The parents that objects name, if the cache contains them.
@@ -41,8 +52,9 @@ struct ObjectReader {
 }
 
 impl ObjectReader {
-    /// Creates the root, and reads the cache of the app.
-    async fn begin(link: &Link) -> BusResult<Self> {
+    /// Creates the root, and reads the cache of the app, or the objects of the last capture if there
+    /// is no cache.
+    async fn begin(link: &Link, last: &ObjectTree) -> BusResult<Self> {
         let root = Object { path: ROOT.to_owned(), count: -1, role: 75, ..Object::default() };
         let mut picture = ObjectTree { toolkit: link.toolkit, objects: vec![root], truncated: false };
         let itself = Questions(vec![(0, Question::Name), (0, Question::Children)]);
@@ -50,14 +62,18 @@ impl ObjectReader {
         let mut reading = Self {
             picture,
             by_path: HashMap::from_iter([(ROOT.to_owned(), 0)]),
+            known: HashMap::new(),
             listed: HashMap::new(),
             named: HashMap::new(),
         };
-        reading.keep_children(itself?);
+        reading.keep_children(itself?.children);
         match items {
             Ok(items) => reading.fill(items),
             Err(fault) if fault.is_lost() => return Err(fault),
-            Err(e) => tracing::debug!("{} has no cache: {e}", link.name),
+            Err(e) => {
+                tracing::debug!("{} has no cache: {e}", link.name);
+                reading.known = read_known(link, last).await?;
+            }
         }
         let missing = reading.picture.objects.iter().enumerate().skip(1).filter_map(|(at, object)| {
             let seen = states::is_visible(object.states, link.toolkit);
@@ -70,7 +86,7 @@ impl ObjectReader {
         });
         let missing = Questions(missing.collect());
         let answers = missing.ask(link, &mut reading.picture).await?;
-        reading.keep_children(answers);
+        reading.keep_children(answers.children);
         Ok(reading)
     }
 
@@ -113,8 +129,8 @@ impl ObjectReader {
     }
 
     /// Keeps the children of objects until the objects are reached.
-    fn keep_children(&mut self, answers: Answers) {
-        for (at, children) in answers.children {
+    fn keep_children(&mut self, of: impl IntoIterator<Item = (usize, Vec<Reference>)>) {
+        for (at, children) in of {
             self.picture[at].count = i32::try_from(children.len()).unwrap_or(i32::MAX);
             self.listed.insert(at, children);
         }
@@ -125,6 +141,13 @@ impl ObjectReader {
         let new = self.picture.objects.len();
         self.by_path.insert(object.path.clone(), new);
         self.picture.objects.push(object);
+        new
+    }
+
+    /// Adds an object that was read already. Returns its index.
+    fn push_known(&mut self, known: KnownObject) -> usize {
+        let new = self.push(known.object);
+        self.keep_children(known.children.map(|children| (new, children)));
         new
     }
 
@@ -216,9 +239,12 @@ impl ObjectReader {
                     Some(&known) => children.push(known),
                     None if enough => self.picture.truncated = true,
                     None => {
-                        let new = self.push(Object { path, count: -1, ..Object::default() });
-                        children.push(new);
-                        fresh.push(new);
+                        let known = self.known.remove(&path).map(|known| self.push_known(known));
+                        children.push(known.unwrap_or_else(|| {
+                            let new = self.push(Object { path, count: -1, ..Object::default() });
+                            fresh.push(new);
+                            new
+                        }));
                     }
                 }
             }
@@ -239,21 +265,18 @@ impl ObjectReader {
         let mut plain = Vec::new();
         for &at in &fresh {
             let object = &self.picture[at];
-            // VISIBLE is enough, because objects in a scroll container may be out of view.
             let mute = object.states == 0 || embedded_path(&object.path).is_some();
-            if !object.is(states::VISIBLE | states::SHOWING) && !mute {
+            if is_hidden(object) && !mute {
                 continue;
             }
             let plain_questions = reader.plain_questions(object);
             plain.extend(plain_questions.map(|_| at));
             let asks = plain_questions.unwrap_or(ALL_QUESTIONS);
-            // The children are listed in the same round trip, unless there may be too many.
-            let counts = object.is(states::MANAGES_DESCENDANTS);
-            let children = |ask| if ask == Question::Count && !counts { Question::Children } else { ask };
-            rest.add_all(at, asks.iter().filter(|ask| !early.contains(ask)).map(|&ask| children(ask)));
+            let late = asks.iter().filter(|ask| !early.contains(ask));
+            rest.add_all(at, late.map(|&ask| listing(ask, object)));
         }
         let answers = rest.ask(link, &mut self.picture).await?;
-        self.keep_children(answers);
+        self.keep_children(answers.children);
         plain.into_iter().for_each(|at| reader.keep_plain(&mut self.picture[at]));
         Ok(())
     }
@@ -312,7 +335,7 @@ fn scrolls(own: u32, above: bool) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::tests::speaker::{FIRST, SECOND, Speaker};
+    use crate::tests::speaker::{FIRST, Now, SECOND, Speaker};
     use crate::toolkit::profile::Toolkit;
 
     #[test]
@@ -324,13 +347,53 @@ mod tests {
         assert!(is_vast(&object(role::DOCUMENT_TEXT, 1 << 30)) && is_vast(&object(role::TABLE, 7)));
     }
 
+    /// The capture before the first one.
+    fn nothing() -> ObjectTree {
+        ObjectTree { toolkit: Toolkit::Other, objects: Vec::new(), truncated: false }
+    }
+
+    #[tokio::test]
+    async fn objects_of_the_last_capture_are_read_together() {
+        let app = Speaker::start();
+        let (mut device, _) = app.device().await;
+        let (link, cells) = (&device.app.link, &mut device.cells);
+        let first = super::read(link, &nothing(), cells, &[]).await.unwrap();
+        app.asked();
+        assert_eq!(super::read(link, &first, cells, &[]).await.unwrap(), first);
+        let asked = app.asked();
+        let position =
+            |path: &str, what: &str| asked.iter().position(|(of, asked, _)| of == path && asked == what);
+        assert!(position(FIRST, "GetRole").unwrap() < position(SECOND, "GetState").unwrap(), "{asked:?}");
+        let roles = asked.iter().filter(|(_, what, _)| what == "GetRole").count();
+        assert_eq!(roles, first.objects.len() - 1, "nothing is read twice: {asked:?}");
+    }
+
+    #[tokio::test]
+    async fn capture_after_another_equals_one_without() {
+        let changes: [fn(&mut Now); 3] = [
+            |now| "Send".clone_into(&mut now.name),
+            |now| now.twin = Some(true),
+            |now| now.forgets = vec![(SECOND, "GetState"), (SECOND, "GetRole")],
+        ];
+        for change in changes {
+            let app = Speaker::start();
+            let (mut device, _) = app.device().await;
+            let (link, cells) = (&device.app.link, &mut device.cells);
+            let before = super::read(link, &nothing(), cells, &[]).await.unwrap();
+            app.becomes(change);
+            let after = super::read(link, &before, cells, &[]).await.unwrap();
+            assert_eq!(after, super::read(link, &nothing(), cells, &[]).await.unwrap());
+            assert_ne!(after, before);
+        }
+    }
+
     #[tokio::test]
     async fn role_is_asked_early_where_questions_depend_on_it() {
         for (toolkit, early) in [(Toolkit::Gecko, true), (Toolkit::Gtk3, false)] {
             let app = Speaker::start();
             let (mut device, _) = app.device().await;
             device.app.link.toolkit = toolkit;
-            super::read(&device.app.link, &mut device.cells, &[]).await.unwrap();
+            super::read(&device.app.link, &nothing(), &mut device.cells, &[]).await.unwrap();
             let asked = app.asked();
             let position = |path: &str, what: &str| {
                 asked.iter().position(|(of, asked, _)| of == path && asked == what).expect(what)

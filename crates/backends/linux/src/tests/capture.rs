@@ -8,6 +8,7 @@ use crate::capture::tables::Cells;
 use crate::capture::tree::build;
 use crate::model::ObjectTree;
 use crate::model::ids::PathNumbers;
+use crate::toolkit::profile::Toolkit;
 use std::fmt::Write as _;
 use std::time::Duration;
 use stickpin_tree::{Handle, States, Tree};
@@ -118,10 +119,15 @@ impl Form {
     async fn end(mut self) {
         self.app.start_kill().unwrap();
         self.app.wait().await.unwrap();
-        let read = read(&self.link, &mut Cells::default(), &[]).await;
+        let read = read(&self.link, &nothing(), &mut Cells::default(), &[]).await;
         assert!(read.is_err(), "an app that is gone is not an empty one");
         self.private.end().await.unwrap();
     }
+}
+
+/// The capture before the first one.
+fn nothing() -> ObjectTree {
+    ObjectTree { toolkit: Toolkit::Other, objects: Vec::new(), truncated: false }
 }
 
 /// A zenity form is read through the accessibility interfaces alone.
@@ -130,7 +136,7 @@ async fn a_form_is_read_as_it_stands() {
     let Some(form) = Form::open().await else { return };
     let link = &form.link;
     let ids = PathNumbers::default();
-    let tree = tree_of(&read(link, &mut Cells::default(), &[]).await.unwrap(), &ids, &[]);
+    let tree = tree_of(&read(link, &nothing(), &mut Cells::default(), &[]).await.unwrap(), &ids, &[]);
     let fields: Vec<(&str, bool)> = tree
         .nodes()
         .filter(|n| n.role() == stickpin_tree::Role::TextBox)
@@ -143,7 +149,7 @@ async fn a_form_is_read_as_it_stands() {
     let focused = tokio::time::timeout(Duration::from_secs(20), async {
         let mut cells = Cells::default();
         loop {
-            let tree = tree_of(&read(link, &mut cells, &[]).await.unwrap(), &ids, &[]);
+            let tree = tree_of(&read(link, &nothing(), &mut cells, &[]).await.unwrap(), &ids, &[]);
             if tree.nodes().any(|n| n.is(States::FOCUSED)) {
                 break tree;
             }
@@ -151,6 +157,6 @@ async fn a_form_is_read_as_it_stands() {
         }
     });
     let tree = focused.await.expect("the first field gets the focus");
-    assert_eq!(tree, tree_of(&read(link, &mut Cells::default(), &[]).await.unwrap(), &ids, &[]));
+    assert_eq!(tree, tree_of(&read(link, &nothing(), &mut Cells::default(), &[]).await.unwrap(), &ids, &[]));
     form.end().await;
 }
