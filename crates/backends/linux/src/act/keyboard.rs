@@ -310,7 +310,7 @@ pub(crate) async fn fill_by_keys(act: &mut Act<'_>, target: Handle, text: &str) 
         return Err(foreign_focus_error(&act.device.app, other, &x11).await?);
     }
     if !text.is_empty() {
-        typing::type_text(act, Some(target), text).await?;
+        typing::type_text(act, Some(target), text).await.map_err(unknown)?;
     }
     let field = act.device.view().object(target).map_err(unknown)?;
     let value = fill_readback::read_back(&act.device.app, &field, text).await;

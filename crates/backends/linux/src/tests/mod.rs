@@ -12,6 +12,7 @@ mod pointer_aim;
 mod private;
 mod readahead;
 mod recapture;
+mod removed;
 mod select;
 #[path = "../../../../testkit/src/skip.rs"]
 mod skip;

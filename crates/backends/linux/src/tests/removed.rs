@@ -1,0 +1,118 @@
+//! Objects that the app removes during an action: an error after the first input says that input
+//! was sent.
+
+use super::heap::{Heap, Thing};
+use super::speaker::{Answers, Speaker, unknown};
+use super::window::TestWindow;
+use super::{desktop, opening};
+use crate::app::LinuxDevice;
+use crate::bus::names;
+use crate::model::roles::number as n;
+use crate::model::states as s;
+use crate::screen::Screen;
+use crate::toolkit::profile::Toolkit;
+use std::path::Path;
+use stickpin_device::{
+    Action, CancellationToken, CaptureRequest, Device, Dispatched, ErrorCode, InputOutcome, Result,
+};
+use stickpin_x11desk::windows;
+use zbus::Message;
+
+const WINDOW: &str = "/window";
+const BOX: &str = "/box";
+const INNER: &str = "/box/inner";
+const FIELD: &str = "/field";
+
+/// An app with a checkable group box and a focused field, neither of which accepts text or actions
+/// over the bus.
+struct Form {
+    things: Heap,
+    /// The object that the app removes, the request before whose answer it does so, and the number
+    /// of such requests that it answers before.
+    removed: (&'static str, &'static str, usize),
+}
+
+impl Form {
+    fn new() -> Self {
+        let field = Thing::new(FIELD, "Name", n::ENTRY, WINDOW);
+        let states = field.states | s::FOCUSABLE | s::FOCUSED;
+        let things = Heap(vec![
+            Thing { place: (0, 0, 600, 500), ..Thing::new(WINDOW, "Window", n::FRAME, names::ROOT) },
+            Thing::new(BOX, "Options", n::CHECK_BOX, WINDOW),
+            Thing::new(INNER, "Inner", n::PUSH_BUTTON, BOX),
+            Thing { states, place: (10, 60, 80, 30), ..field },
+        ]);
+        Self { things, removed: ("", "", 0) }
+    }
+}
+
+impl Answers for Form {
+    fn answer(&mut self, call: &Message, path: &str, what: &str, number: i32) -> Message {
+        if (path, what) == (self.removed.0, self.removed.1) {
+            match self.removed.2.checked_sub(1) {
+                Some(left) => self.removed.2 = left,
+                None => self.things.0.retain(|thing| thing.path != path),
+            }
+        }
+        let header = call.header();
+        if path != names::ROOT && self.things.0.iter().all(|thing| thing.path != path) {
+            return Message::error(&header, "org.freedesktop.DBus.Error.UnknownObject").build(&path).unwrap();
+        }
+        match (path, what) {
+            (FIELD, "GetInterfaces") => {
+                let all = ["Accessible", "Component", "Text"].map(|name| format!("org.a11y.atspi.{name}"));
+                Message::method_return(&header).build(&all.to_vec()).unwrap()
+            }
+            (BOX, "GetActions") => Message::method_return(&header).build(&vec![("Toggle", "", "")]).unwrap(),
+            (_, "GetActions") => unknown(call, "no such interface"),
+            _ => self.things.answer(call, path, what, number),
+        }
+    }
+}
+
+/// Performs an action on an object of an app whose window is on a private display, where the app
+/// removes another object or that one. Returns the result, and what the window received.
+async fn perform(
+    dir: &Path,
+    toolkit: Toolkit,
+    on: &'static str,
+    removed: (&'static str, &'static str, usize),
+    action: impl FnOnce(stickpin_tree::Handle) -> Action,
+) -> Option<(Result<InputOutcome>, Vec<String>)> {
+    let private = desktop(dir).await?;
+    let window = TestWindow::show(&private, "Window", (0, 0, 600, 500));
+    let screen = Screen::own(private, &opening()).await.unwrap();
+    let x11 = screen.x11("look").await.unwrap();
+    while !x11.run(windows::list_windows).await.unwrap().iter().any(|w| w.id == window.id) {
+        tokio::task::yield_now().await;
+    }
+    let app = Speaker::with(Form::new());
+    let (mut device, _): (LinuxDevice, _) = app.device().await;
+    (device.app.screen, device.app.link.toolkit) = (screen, toolkit);
+    device.app.info.pid = Some(std::process::id());
+    device.capture(CaptureRequest::default()).await.unwrap();
+    app.becomes(|form| form.removed = removed);
+    let action = action(device.app.ids.handle(on));
+    let performed = device.perform(&action, &CancellationToken::new()).await;
+    let received = window.received();
+    drop((window, x11));
+    device.app.screen.end().await.unwrap();
+    Some((performed, received))
+}
+
+#[tokio::test]
+async fn error_after_the_field_was_emptied_says_that_keys_were_sent() {
+    let dir = tempfile::tempdir().unwrap();
+    // The app is asked whether the field has the focus before the fill, before the field is emptied
+    // and before the text.
+    let removed = (FIELD, "GetState", 2);
+    let fill = |target| Action::Fill { target, text: "Ann".to_owned() };
+    let Some((performed, received)) = perform(dir.path(), Toolkit::default(), FIELD, removed, fill).await
+    else {
+        return;
+    };
+    assert!(received.iter().any(|line| line.starts_with("key ffff")), "Delete: {received:?}");
+    assert!(!received.iter().any(|line| line.starts_with("key 41")), "no text: {received:?}");
+    let error = performed.unwrap_err();
+    assert_eq!((error.code, error.dispatched), (ErrorCode::ElementNotFound, Dispatched::Unknown), "{error}");
+}
