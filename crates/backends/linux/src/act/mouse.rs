@@ -47,7 +47,8 @@ pub(crate) async fn press_group_box(
     if ask::states_of(&act.device.app, &object.path).await.map_err(unknown)? & s::CHECKED == before {
         let actions = ask::actions_of(&act.device.app, &object.path).await.map_err(unknown)?;
         if let Some(index) = actions.iter().position(|action| is_toggle(action)) {
-            ask::send_order(&act.device.app, &ask::do_action(&object.path, index)).await?;
+            let toggle = ask::do_action(&object.path, index);
+            ask::send_order(&act.device.app, &toggle).await.map_err(unknown)?;
             note_toggle(&act.device.app, &object, &actions[index], "the indicator was not found");
         }
     }

@@ -116,3 +116,16 @@ async fn error_after_the_field_was_emptied_says_that_keys_were_sent() {
     let error = performed.unwrap_err();
     assert_eq!((error.code, error.dispatched), (ErrorCode::ElementNotFound, Dispatched::Unknown), "{error}");
 }
+
+#[tokio::test]
+async fn error_after_a_group_box_was_pressed_says_that_a_press_was_sent() {
+    let dir = tempfile::tempdir().unwrap();
+    let press = |target| Action::press((50.0, 20.0), Some(target));
+    let removed = (BOX, "DoAction", 0);
+    let Some((performed, received)) = perform(dir.path(), Toolkit::Qt, BOX, removed, press).await else {
+        return;
+    };
+    assert!(received.iter().any(|line| line.starts_with("down 1")), "{received:?}");
+    let error = performed.unwrap_err();
+    assert_eq!((error.code, error.dispatched), (ErrorCode::ElementNotFound, Dispatched::Unknown), "{error}");
+}
