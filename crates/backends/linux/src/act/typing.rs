@@ -129,6 +129,9 @@ pub(crate) async fn type_text(act: &mut Act<'_>, target: Option<Handle>, text: &
 
 /// Returns the field to type into: the target or, without a target, the field that had the focus at
 /// the last capture. Returns `None` if that is not a text field or does not have the focus now.
+///
+/// # Errors
+/// Returns `ELEMENT_NOT_FOUND` if the target is gone, `BACKEND_LOST` or `TIMEOUT`.
 async fn typed_field(view: AppView<'_>, target: Option<Handle>, since: usize) -> Result<Option<Field>> {
     let last = view.last;
     let at = match target {
@@ -143,6 +146,10 @@ async fn typed_field(view: AppView<'_>, target: Option<Handle>, since: usize) ->
     let handle = view.app.ids.handle(&path);
     let words = view.last.words(handle).unwrap_or_else(|| "the field".to_owned());
     let (has_it, count) = field_now(view.app, &path).await?;
+    if !has_it && target.is_some() {
+        // If the field is gone, the keys would go to another element.
+        ask::states_of(view.app, &path).await?;
+    }
     // The first key replaces the selection; toolkits may select all text when a field gets the
     // focus.
     let ranges = ask::or_none(view.app, query::selections(view.app, &path).await).await?.unwrap_or_default();

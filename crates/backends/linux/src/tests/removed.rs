@@ -129,3 +129,18 @@ async fn error_after_a_group_box_was_pressed_says_that_a_press_was_sent() {
     let error = performed.unwrap_err();
     assert_eq!((error.code, error.dispatched), (ErrorCode::ElementNotFound, Dispatched::Unknown), "{error}");
 }
+
+#[tokio::test]
+async fn text_for_a_removed_field_is_not_typed() {
+    let dir = tempfile::tempdir().unwrap();
+    // The app removes the field after it has confirmed that the field has the focus.
+    let removed = (FIELD, "GetState", 1);
+    let text = |target| Action::Type { target: Some(target), text: "Ann".to_owned() };
+    let Some((performed, received)) = perform(dir.path(), Toolkit::default(), FIELD, removed, text).await
+    else {
+        return;
+    };
+    assert!(!received.iter().any(|line| line.starts_with("key")), "{received:?}");
+    let error = performed.unwrap_err();
+    assert_eq!((error.code, error.dispatched), (ErrorCode::ElementNotFound, Dispatched::No), "{error}");
+}
