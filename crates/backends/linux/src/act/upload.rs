@@ -373,7 +373,7 @@ pub(crate) async fn on_screen(app: &App) -> Result<Vec<Window>> {
 
 /// Returns the chooser with this path: as recorded when it opened, or else as determined now.
 pub(crate) async fn chooser_known(device: &mut LinuxDevice, top: &str) -> Result<Chooser> {
-    match device.chooser.take().filter(|chooser| chooser.top == top) {
+    match device.chooser.take_if(|chooser| chooser.top == top) {
         Some(chooser) => Ok(chooser),
         None => chooser_window(device.view(), top, None).await,
     }

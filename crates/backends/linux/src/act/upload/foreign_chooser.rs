@@ -134,8 +134,12 @@ pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Resul
 }
 
 /// Takes the connected chooser, to give it files or to close it.
+///
+/// # Errors
+/// Returns `ELEMENT_NOT_FOUND` if the handle is not that of the connected chooser, which then stays
+/// connected.
 pub(super) fn take_chooser(device: &mut LinuxDevice, chooser: Handle) -> Result<ForeignChooser> {
-    device.foreign.take().filter(|foreign| foreign.handle == chooser).ok_or_else(element_gone)
+    device.foreign.take_if(|foreign| foreign.handle == chooser).ok_or_else(element_gone)
 }
 
 /// Gives files to the chooser of another process, and closes the chooser if that fails.
@@ -255,7 +259,7 @@ mod tests {
     use crate::app::is_foreign;
     use crate::tests::action_prefetch::read;
     use crate::tests::speaker::Speaker;
-    use stickpin_device::{Action, Device as _};
+    use stickpin_device::{Action, Device as _, ErrorCode};
 
     fn window(id: u32, pid: Option<u32>, transient_for: Option<u32>) -> Window {
         Window { pid, transient_for, ..crate::model::extents::tests::window(id, "", (0.0, 0.0, 9.0, 9.0)) }
@@ -322,6 +326,23 @@ mod tests {
             ),
             "{said}"
         );
+    }
+
+    #[tokio::test]
+    async fn another_handle_or_path_leaves_the_open_chooser_known() {
+        let app = Speaker::start();
+        let (mut device, _) = app.device().await;
+        let chooser = || Chooser { top: "/open".to_owned(), window: window(3, Some(8), None) };
+        let [earlier, open] = [1, 2].map(|id| Handle { scope: FOREIGN, id });
+        let other = Box::new(app.device().await.0);
+        device.foreign = Some(ForeignChooser { handle: open, chooser: chooser(), device: other });
+        let gone = take_chooser(&mut device, earlier).unwrap_err();
+        assert_eq!(gone.code, ErrorCode::ElementNotFound, "{gone}");
+        assert_eq!(take_chooser(&mut device, open).unwrap().handle, open);
+        // The window of a chooser that was not recorded cannot be determined without a display.
+        device.chooser = Some(chooser());
+        upload::chooser_known(&mut device, "/other").await.unwrap_err();
+        assert_eq!(upload::chooser_known(&mut device, "/open").await.unwrap().window.id, 3);
     }
 
     #[test]
