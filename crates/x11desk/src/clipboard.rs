@@ -48,7 +48,8 @@ pub fn read(d: &mut Display) -> X11Result<String> {
     Ok(String::from_utf8_lossy(&bytes).into_owned())
 }
 
-fn ask(d: &mut Display, target: Atom) -> X11Result<Option<Vec<u8>>> {
+/// Requests the text as a type; `None` if the owner does not offer that type.
+pub(crate) fn ask(d: &mut Display, target: Atom) -> X11Result<Option<Vec<u8>>> {
     let (own, place) = (d.own, d.atoms.STICKPIN_CLIPBOARD);
     d.conn.delete_property(own, place)?;
     d.handle_events()?;
@@ -124,19 +125,24 @@ pub fn write(d: &mut Display, text: String) -> X11Result<()> {
 pub(crate) fn serve_request(d: &mut Display, asked: &SelectionRequestEvent) -> X11Result<()> {
     let a = d.atoms;
     let place = if asked.property == x11rb::NONE { asked.target } else { asked.property };
-    let texts = [a.UTF8_STRING, a.TEXT_PLAIN_UTF8, a.TEXT_PLAIN, a.TEXT, AtomEnum::STRING.into()];
+    let string = Atom::from(AtomEnum::STRING);
     let ours = d.clipboard.own_text.as_deref().filter(|_| asked.selection == a.CLIPBOARD);
+    // `STRING` is Latin-1 (ICCCM 2.6.2), so a text with other characters is not offered as such.
+    let latin1: Option<Vec<u8>> = ours.and_then(|text| text.chars().map(|c| u8::try_from(c).ok()).collect());
+    let mut texts = vec![a.UTF8_STRING, a.TEXT_PLAIN_UTF8, a.TEXT_PLAIN, a.TEXT];
+    texts.extend(latin1.as_ref().map(|_| string));
     let to = asked.requestor;
     let given = match ours {
         Some(_) if asked.target == a.TARGETS => {
             let mut targets = vec![a.TARGETS];
-            targets.extend(texts);
+            targets.extend(&texts);
             d.conn.change_property32(PropMode::REPLACE, to, place, AtomEnum::ATOM, &targets)?;
             true
         }
         Some(text) if texts.contains(&asked.target) => {
             let kind = if asked.target == a.TEXT { a.UTF8_STRING } else { asked.target };
-            d.conn.change_property8(PropMode::REPLACE, to, place, kind, text.as_bytes())?;
+            let bytes = latin1.as_deref().filter(|_| kind == string).unwrap_or(text.as_bytes());
+            d.conn.change_property8(PropMode::REPLACE, to, place, kind, bytes)?;
             true
         }
         _ => false,

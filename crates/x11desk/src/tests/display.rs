@@ -348,6 +348,19 @@ async fn what_one_puts_on_the_clipboard_the_other_reads() {
 }
 
 #[tokio::test]
+async fn string_on_the_clipboard_is_latin1() {
+    let Some(stage) = Stage::new().await else { return };
+    let second = connect(&stage.private).await;
+    for (text, bytes) in [("Gr\u{fc}n", Some(b"Gr\xfcn".to_vec())), ("\u{6771}", None)] {
+        stage.x11.run(move |d| clipboard::write(d, text.into())).await.unwrap();
+        let read = second.run(|d| clipboard::ask(d, u32::from(x11rb::protocol::xproto::AtomEnum::STRING)));
+        assert_eq!(read.await.unwrap(), bytes, "{text}");
+    }
+    drop(second);
+    stage.end().await;
+}
+
+#[tokio::test]
 async fn a_clipboard_that_is_not_handed_over_is_not_empty() {
     let Some(stage) = Stage::new().await else { return };
     stage.window.take_clipboard();
