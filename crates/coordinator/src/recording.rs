@@ -27,7 +27,7 @@ pub enum RecordingEvent {
     ScriptResumed,
 }
 
-/// The line of a script that steps repair.
+/// The line of a script that is being repaired.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RepairedLine {
     /// The absolute path of the script.

@@ -123,7 +123,7 @@ pub enum GrantReason {
     OpenClaim,
     /// The previous holder disappeared.
     AfterSurrender,
-    /// A command took the idle turn.
+    /// A command took the turn, which was idle or reserved for the caller.
     Implicit,
     /// The caller already held the turn.
     AlreadyOwner,

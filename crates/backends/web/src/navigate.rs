@@ -165,7 +165,7 @@ async fn start_navigation(
     });
     match timeout_at(deadline.into(), committed_or_dialog).await {
         Ok(arrived) => arrived?,
-        Err(_) => Err(Error::new(ErrorCode::Timeout, "the page did not respond in time")
+        Err(_) => Err(Error::new(ErrorCode::Timeout, "the page did not load in time")
             .hint("check that the server is running; the current page is still open")),
     }
 }

@@ -33,7 +33,8 @@ pub(crate) enum Phase {
     Absent,
     /// The session is closed.
     Ended,
-    /// The session cannot be read, for this reason; the daemon may have ended, for example.
+    /// The session cannot be read, for example because the daemon has ended. The value is the
+    /// reason.
     Lost(String),
 }
 

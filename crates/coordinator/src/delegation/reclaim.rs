@@ -90,7 +90,7 @@ impl Loans<'_> {
                 ErrorCode::LoanNotFound,
                 format!("there is no loan {}", stickpin_tree::quote(id)),
             )
-            .hint("run `stickpin turn state --json` to list the loans of a session"));
+            .hint("run `stickpin --session NAME turn state --json` to list the loans of a session"));
         };
         self.require_family(who, &[&loan.lender])?;
         let lender = self.0.session(&loan.lender)?;

@@ -162,7 +162,7 @@ pub struct Resolution {
 pub enum IdentityError {
     /// The caller's variable contains something other than an id.
     #[error(
-        "{AGENT_VARIABLE} is {0:?}, which is not an agent id: `harness:name`, where `harness` begins with a lower-case letter and contains lower-case letters, digits and `-`, and `name` has 1 to 64 letters, digits, `.`, `_` and `-`"
+        "{AGENT_VARIABLE} is {0:?}, which is not an agent id; the form is `harness:name`, where `harness` begins with a lower-case letter and contains lower-case letters, digits and `-`, and `name` has 1 to 64 letters, digits, `.`, `_` and `-`"
     )]
     InvalidAgentId(String),
 }

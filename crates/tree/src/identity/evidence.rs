@@ -28,8 +28,9 @@ pub(crate) enum Evidence {
     Heading(Title),
     /// The named region around the element.
     Region(Fingerprint),
-    /// The window around the element, which may show several documents in turn. Only the title of
-    /// another window is evidence of another record.
+    /// The window around the element. One window may show several documents in turn, so a new title
+    /// in the same window proves nothing; a different title in a different window is evidence of
+    /// another record.
     Window(Title),
     /// A fingerprint of the URL of the document.
     Address(Fingerprint),

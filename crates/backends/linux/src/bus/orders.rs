@@ -28,11 +28,11 @@ const MAX_SOCKETS: usize = 32;
 
 /// How long keys wait for the answer to a probe.
 const CLEAR: Duration = Duration::from_secs(1);
-/// The interval at which keys check whether the answer to a probe has arrived.
+/// The interval between checks whether the answer to a probe has arrived.
 const LOOK: Duration = Duration::from_millis(20);
 
-/// The sockets for orders. The lock is held while the answer to an order is awaited, and until the
-/// socket of an answered action has been probed.
+/// The sockets for orders. The lock is held until an order is answered and, after a call of the
+/// Action interface, until its socket has been probed.
 #[derive(Debug, Clone)]
 pub(super) struct OrderSockets {
     address: Arc<str>,

@@ -114,7 +114,7 @@ impl LinuxProvider {
         Screen::own(private, opening).await
     }
 
-    /// Returns the home and working directory of started apps.
+    /// Returns the home folder and the working directory of started apps.
     pub(crate) fn dirs(&self, request: &Request) -> Result<AppDirs> {
         AppDirs::of(request, self.config.home.as_deref())
     }
