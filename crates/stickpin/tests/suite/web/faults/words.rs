@@ -3,6 +3,14 @@
 use super::web::{Web, html};
 
 #[test]
+fn value_that_a_snapshot_cuts_is_returned_whole() {
+    let body = "<textarea id=t aria-label=Long></textarea><script>t.value='ab'.repeat(5100)+'end'</script>";
+    let Some(mut site) = Web::new(&[("/", html(body))]) else { return };
+    site.open("/");
+    assert_eq!(site.text(&["get", "value", "label=Long"]).trim(), "ab".repeat(5_100) + "end");
+}
+
+#[test]
 fn words_of_read_are_found_wherever_they_stand() {
     let body = "<main>Loose words in the page<p>A paragraph with <b>bold</b> words, 10&nbsp;000 of them</p>\
         <p>Ver&shy;fassungs&shy;beschwerde and very<wbr>long</p>\

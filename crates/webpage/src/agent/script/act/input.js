@@ -135,6 +135,9 @@ function accepts(field) {
   return parts.join(', ');
 }
 
+/** Whether an element with this tag has a value of its own. */
+export const isField = tag => tag === 'input' || tag === 'textarea' || tag === 'select';
+
 /**
  * Sets a field through the browser's own setter and dispatches the events that the browser's picker would. null: gone;
  * {value}; {refused: true, value, accepts}: the field cannot have that value, and the page received nothing; {changed}:
@@ -173,6 +176,7 @@ export function fieldValue(e) {
   const tag = tagOf(e);
   const code = codeEditor(e);
   if (code) return shownLines(code);
+  if (tag === 'input' && e.type === 'file') return Array.from(e.files || [], f => f.name).join(', ');
   if (tag === 'input' || tag === 'textarea') return e.value;
   if (tag === 'select') return selectedText(e);
   return ((e instanceof HTMLElement && $innerText.call(e)) || '').replace(/\n$/, '');
@@ -305,6 +309,6 @@ export function text(id) {
   if ($nodeType.call(e) === 9) return $body.call(e) ? $innerText.call($body.call(e)).slice(0, HTML_LIMIT) : '';
   const code = codeEditor(e);
   if (code) return shownLines(code).slice(0, HTML_LIMIT);
-  const shown = fieldKind(e) === 'type' && e.type !== 'password' ? e.value : e instanceof HTMLElement ? $innerText.call(e) : $textContent.call(e);
+  const shown = isField(tagOf(e)) && e.type !== 'password' ? fieldValue(e) : e instanceof HTMLElement ? $innerText.call(e) : $textContent.call(e);
   return shown.slice(0, HTML_LIMIT);
 }

@@ -10,7 +10,7 @@ import {
 import { addContent, collect, selectedText } from './names.js';
 import { drawnState } from './icons.js';
 import { codeEditor, shownLines } from '../act/editors.js';
-import { fieldValue } from '../act/input.js';
+import { fieldValue, isField } from '../act/input.js';
 
 export const S = {
   DISABLED: 1, CHECKABLE: 1 << 1, CHECKED: 1 << 2, MIXED: 1 << 3, EXPANDABLE: 1 << 4, EXPANDED: 1 << 5, SELECTABLE: 1 << 6,
@@ -18,9 +18,10 @@ export const S = {
   FOCUSABLE: 1 << 13, INVALID: 1 << 14, MULTISELECTABLE: 1 << 15, MODAL: 1 << 16, HIDDEN: 1 << 17, EDITABLE: 1 << 18,
   MULTILINE: 1 << 19, PROTECTED: 1 << 20, SCROLLABLE: 1 << 21, BUSY: 1 << 22, LIVE: 1 << 23, ACTIONABLE: 1 << 24,
   NAME_FROM_CONTENT: 1 << 25, HAS_POPUP: 1 << 26, EDIT_HOST: 1 << 27, TIME: 1 << 28, BLOCK: 1 << 29,
+  CLIPPED: 1 << 30,
 };
 
-/** Longer values are cut, because values are only shown. */
+/** Longer values are cut and end with an ellipsis. `text` returns those of fields whole. */
 const VALUE_LIMIT = 10000;
 
 export const CHECKABLE_ROLES = new Set(['checkbox', 'radio', 'switch', 'menuitemcheckbox', 'menuitemradio']);
@@ -44,7 +45,7 @@ export function statesOf(e, tag, role, v) {
         if (e.indeterminate && type === 'checkbox') s |= S.MIXED;
         else if (e.checked) s |= S.CHECKED;
       } else if (type === 'password') s |= S.PROTECTED;
-      else if (type === 'file') value = Array.from(e.files || [], f => f.name).join(', ');
+      else if (type === 'file') value = fieldValue(e);
       else if (type !== 'button' && type !== 'submit' && type !== 'reset' && type !== 'image') value = e.value;
       if (e.required) s |= S.REQUIRED;
       if (e.readOnly && TYPED.has(type)) s |= S.READONLY;
@@ -90,7 +91,10 @@ export function statesOf(e, tag, role, v) {
   if (role === 'heading' && level === 0) level = 2; // ARIA 1.2, 5.4 heading: the default
   if (LIVE_ROLES.has(role)) s |= S.LIVE;
   if (e === scope.active && e !== scope.body) s |= S.FOCUSED;
-  if (value.length > VALUE_LIMIT) value = value.slice(0, VALUE_LIMIT);
+  if (value.length > VALUE_LIMIT) {
+    value = `${value.slice(0, VALUE_LIMIT)}…`;
+    if (isField(tag)) s |= S.CLIPPED;
+  }
   return s;
 }
 
