@@ -52,8 +52,8 @@ struct ObjectReader {
 }
 
 impl ObjectReader {
-    /// Creates the root, and reads the cache of the app, or the objects of the last capture if there
-    /// is no cache.
+    /// Creates the root, and reads the cache of the app, or the objects of the last capture if the
+    /// app has no cache.
     async fn begin(link: &Link, last: &ObjectTree) -> BusResult<Self> {
         let root = Object { path: ROOT.to_owned(), count: -1, role: 75, ..Object::default() };
         let mut picture = ObjectTree { toolkit: link.toolkit, objects: vec![root], truncated: false };

@@ -145,7 +145,8 @@ pub(crate) fn is_clock(word: &str) -> bool {
         && parts.next().is_none()
 }
 
-/// Returns whether a lower-case word is a numeric date, with an optional time after a `t`: `2026-05-04`, `4.5.26`, `5/4/2026`, `2026-05-04t10:30...`.
+/// Returns whether a lower-case word is a numeric date, with an optional time after a `t`:
+/// `2026-05-04`, `4.5.26`, `5/4/2026`, `2026-05-04t10:30...`.
 pub(crate) fn is_numeric_date(word: &str) -> bool {
     let date = word.split_once('t').map_or(word, |(date, _)| date);
     ['-', '/', '.'].iter().any(|&sep| {
