@@ -13,7 +13,7 @@ pub(crate) mod upload;
 
 use crate::act::fill_readback::comparable;
 use crate::aim::{press, scroll};
-use crate::app::{ActionPrefetch, App, LinuxDevice, ask};
+use crate::app::{ActionPrefetch, App, LinuxDevice, ask, unknown};
 use crate::bus::{BusError, Call, EDITABLE, VALUE, calls, on_the_wire};
 use crate::limits::DONE;
 use crate::model::{Interfaces, Object, role as n};
@@ -159,13 +159,13 @@ async fn fill(act: &Act<'_>, target: Handle, text: &str) -> Result<InputOutcome>
         let call = calls::set(&object.path, VALUE, "CurrentValue", number.into());
         if ask::unless_vanished(app, &object.path, app.link.order(&call, DONE).await).await?.is_some() {
             let value = ask::number(app, &object.path, VALUE, "CurrentValue").await;
-            let value = ask::unless_vanished(app, &object.path, value).await?.flatten();
+            let value = ask::unless_vanished(app, &object.path, value).await.map_err(unknown)?.flatten();
             return Ok(delivered_to_target().value(value.map(crate::model::names::number)));
         }
     }
     if (hides || object.has(Interfaces::EDITABLE)) && set_text(app, &object, text).await? {
         let value = fill_readback::read_back(app, &object, text).await;
-        let value = ask::unless_vanished(app, &object.path, value).await?.flatten();
+        let value = ask::unless_vanished(app, &object.path, value).await.map_err(unknown)?.flatten();
         // Some browser fields report that they accepted the text although they did not. The earlier
         // content of a password field is unknown.
         let before = object.text.as_deref().map(|before| comparable(&object, text, before));
@@ -175,9 +175,10 @@ async fn fill(act: &Act<'_>, target: Handle, text: &str) -> Result<InputOutcome>
         }
         // The app may have selected its completion, which moving the caret would discard.
         if value.as_ref().is_none_or(|value| value == text) {
-            focus::caret_to_end(app, &object, text).await?;
+            focus::caret_to_end(app, &object, text).await.map_err(unknown)?;
         }
-        let performed = fill_readback::wait_stable_value(app, &object, text, value, act.cancel).await?;
+        let stable = fill_readback::wait_stable_value(app, &object, text, value, act.cancel).await;
+        let performed = stable.map_err(unknown)?;
         return Ok(performed.delivery(Delivery::Confirmed));
     }
     Ok(InputOutcome::default())

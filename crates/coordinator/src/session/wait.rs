@@ -137,8 +137,8 @@ impl SessionAuthority {
     }
 
     /// Makes the caller a driver if it is not a member yet, and registers its wait until the result
-    /// is dropped. If the agent is already waiting, fails if `exclusive` is set, and otherwise keeps
-    /// the earlier registrations too.
+    /// is dropped. If the agent is already waiting, this fails if `exclusive` is set; otherwise the
+    /// earlier registrations are kept too.
     pub(super) fn register(
         &self,
         who: &Participant,

@@ -23,10 +23,12 @@ const BOX: &str = "/box";
 const INNER: &str = "/box/inner";
 const FIELD: &str = "/field";
 
-/// An app with a checkable group box and a focused field, neither of which accepts text or actions
-/// over the bus.
+/// An app with a checkable group box and a focused field, neither of which accepts actions over the
+/// bus.
 struct Form {
     things: Heap,
+    /// Whether the field accepts text over the bus.
+    editable: bool,
     /// The object that the app removes, the request before whose answer it does so, and the number
     /// of such requests that it answers before.
     removed: (&'static str, &'static str, usize),
@@ -42,7 +44,7 @@ impl Form {
             Thing::new(INNER, "Inner", n::PUSH_BUTTON, BOX),
             Thing { states, place: (10, 60, 80, 30), ..field },
         ]);
-        Self { things, removed: ("", "", 0) }
+        Self { things, editable: false, removed: ("", "", 0) }
     }
 }
 
@@ -60,9 +62,12 @@ impl Answers for Form {
         }
         match (path, what) {
             (FIELD, "GetInterfaces") => {
-                let all = ["Accessible", "Component", "Text"].map(|name| format!("org.a11y.atspi.{name}"));
-                Message::method_return(&header).build(&all.to_vec()).unwrap()
+                let all = ["Accessible", "Component", "Text", "EditableText"];
+                let all = &all[..if self.editable { 4 } else { 3 }];
+                let names: Vec<String> = all.iter().map(|name| format!("org.a11y.atspi.{name}")).collect();
+                Message::method_return(&header).build(&names).unwrap()
             }
+            (FIELD, "SetTextContents") => Message::method_return(&header).build(&true).unwrap(),
             (BOX, "GetActions") => Message::method_return(&header).build(&vec![("Toggle", "", "")]).unwrap(),
             (_, "GetActions") => unknown(call, "no such interface"),
             _ => self.things.answer(call, path, what, number),
@@ -114,6 +119,17 @@ async fn error_after_the_field_was_emptied_says_that_keys_were_sent() {
     assert!(received.iter().any(|line| line.starts_with("key ffff")), "Delete: {received:?}");
     assert!(!received.iter().any(|line| line.starts_with("key 41")), "no text: {received:?}");
     let error = performed.unwrap_err();
+    assert_eq!((error.code, error.dispatched), (ErrorCode::ElementNotFound, Dispatched::Unknown), "{error}");
+}
+
+#[tokio::test]
+async fn error_after_the_text_was_set_says_that_it_was_sent() {
+    let app = Speaker::with(Form { editable: true, ..Form::new() });
+    let (mut device, _): (LinuxDevice, _) = app.device().await;
+    device.capture(CaptureRequest::default()).await.unwrap();
+    app.becomes(|form| form.removed = (FIELD, "CharacterCount", 0));
+    let action = Action::Fill { target: device.app.ids.handle(FIELD), text: "Ann".to_owned() };
+    let error = device.perform(&action, &CancellationToken::new()).await.unwrap_err();
     assert_eq!((error.code, error.dispatched), (ErrorCode::ElementNotFound, Dispatched::Unknown), "{error}");
 }
 
