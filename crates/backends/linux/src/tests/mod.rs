@@ -21,10 +21,11 @@ pub(crate) mod speaker;
 mod window;
 
 use crate::opening::Opening;
+use crate::screen::Screen;
 use std::ffi::OsStr;
 use std::path::Path;
 use stickpin_device::Result;
-use stickpin_x11desk::{Home, PrivateDisplay};
+use stickpin_x11desk::{Home, PrivateDisplay, windows};
 
 /// Set by environments in which a run without the desktop must fail.
 const REQUIRE: &str = "STICKPIN_REQUIRE_DESKTOP";
@@ -45,6 +46,19 @@ pub(crate) async fn desktop(dir: &Path) -> Option<PrivateDisplay> {
 /// Starts a private display with the programs in `path`.
 async fn start(dir: &Path, path: Option<&OsStr>, opening: &Opening) -> Result<PrivateDisplay> {
     PrivateDisplay::start(dir, Home::temporary(dir), None, path, opening.until, &opening.cancel).await
+}
+
+/// Shows a window of this process on a private display, and waits until the display lists it.
+/// Returns the window and its screen, or `None` as [`desktop`] does.
+async fn shown_window(dir: &Path) -> Option<(window::TestWindow, Screen)> {
+    let private = desktop(dir).await?;
+    let window = window::TestWindow::show(&private, "Window", (0, 0, 600, 500));
+    let screen = Screen::own(private, &opening()).await.unwrap();
+    let x11 = screen.x11("look").await.unwrap();
+    while !x11.run(windows::list_windows).await.unwrap().iter().any(|w| w.id == window.id) {
+        tokio::task::yield_now().await;
+    }
+    Some((window, screen))
 }
 
 /// Returns an opening that is never cancelled.

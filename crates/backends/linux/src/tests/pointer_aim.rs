@@ -1,26 +1,18 @@
 //! Aiming with the pointer at an app that does not report what is at a point.
 
+use super::shown_window;
 use super::speaker::{FIRST, SECOND, Speaker, TWIN, WINDOW};
 use super::window::TestWindow;
-use super::{desktop, opening};
 use crate::aim::position;
 use crate::app::{LinuxDevice, capture};
-use crate::screen::Screen;
 use crate::toolkit::profile::Toolkit;
 use std::path::Path;
 use stickpin_device::{AimOptions, Device, ErrorCode, Geometry, HitResult};
-use stickpin_x11desk::windows;
 
 /// Shows a window of this process on a private display. Returns the window, the test app that it
 /// represents, and a device that has captured the app.
 async fn shown(dir: &Path, toolkit: Toolkit) -> Option<(TestWindow, Speaker, LinuxDevice)> {
-    let private = desktop(dir).await?;
-    let window = TestWindow::show(&private, "Window", (0, 0, 600, 500));
-    let screen = Screen::own(private, &opening()).await.unwrap();
-    let x11 = screen.x11("look").await.unwrap();
-    while !x11.run(windows::list_windows).await.unwrap().iter().any(|w| w.id == window.id) {
-        tokio::task::yield_now().await;
-    }
+    let (window, screen) = shown_window(dir).await?;
     let app = Speaker::start();
     app.becomes(|now| (now.stacked, now.points) = (true, vec![(WINDOW, FIRST)]));
     let (mut device, _) = app.device().await;

@@ -2,20 +2,17 @@
 //! was sent.
 
 use super::heap::{Heap, Thing};
+use super::shown_window;
 use super::speaker::{Answers, Speaker, unknown};
-use super::window::TestWindow;
-use super::{desktop, opening};
 use crate::app::LinuxDevice;
 use crate::bus::names;
 use crate::model::roles::number as n;
 use crate::model::states as s;
-use crate::screen::Screen;
 use crate::toolkit::profile::Toolkit;
 use std::path::Path;
 use stickpin_device::{
     Action, CancellationToken, CaptureRequest, Device, Dispatched, ErrorCode, InputOutcome, Result,
 };
-use stickpin_x11desk::windows;
 use zbus::Message;
 
 const WINDOW: &str = "/window";
@@ -84,13 +81,7 @@ async fn perform(
     removed: (&'static str, &'static str, usize),
     action: impl FnOnce(stickpin_tree::Handle) -> Action,
 ) -> Option<(Result<InputOutcome>, Vec<String>)> {
-    let private = desktop(dir).await?;
-    let window = TestWindow::show(&private, "Window", (0, 0, 600, 500));
-    let screen = Screen::own(private, &opening()).await.unwrap();
-    let x11 = screen.x11("look").await.unwrap();
-    while !x11.run(windows::list_windows).await.unwrap().iter().any(|w| w.id == window.id) {
-        tokio::task::yield_now().await;
-    }
+    let (window, screen) = shown_window(dir).await?;
     let app = Speaker::with(Form::new());
     let (mut device, _): (LinuxDevice, _) = app.device().await;
     (device.app.screen, device.app.link.toolkit) = (screen, toolkit);
@@ -100,7 +91,7 @@ async fn perform(
     let action = action(device.app.ids.handle(on));
     let performed = device.perform(&action, &CancellationToken::new()).await;
     let received = window.received();
-    drop((window, x11));
+    drop(window);
     device.app.screen.end().await.unwrap();
     Some((performed, received))
 }
