@@ -51,13 +51,18 @@ pub struct Changes {
 /// Captures the app and returns what changed since the client last read the whole app. If the
 /// client never did, or if the tree that it read is no longer kept, compares with the last capture
 /// instead. Otherwise, a complete diff whose lines are returned renews every ref that it does not
-/// list.
+/// list. `max_bytes` limits the text of this diff; without it, the limit of the request applies.
 ///
 /// # Errors
 /// Returns the errors of [`capture::capture_app`] and [`capture::issue`].
-pub(crate) async fn changes_since_base(cx: &mut Cx, origin: Origin, interactive: bool) -> Result<Changes> {
+pub(crate) async fn changes_since_base(
+    cx: &mut Cx,
+    origin: Origin,
+    interactive: bool,
+    max_bytes: Option<usize>,
+) -> Result<Changes> {
     let before = stored_base(cx)?;
-    let max_bytes = cx.render.max_bytes.unwrap_or(DEFAULT_MAX_BYTES);
+    let max_bytes = max_bytes.or(cx.render.max_bytes).unwrap_or(DEFAULT_MAX_BYTES);
     compare(cx, before, origin, interactive, max_bytes, false).await
 }
 

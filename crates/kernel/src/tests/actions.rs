@@ -322,6 +322,22 @@ async fn a_reading_of_some_levels_is_no_full_one() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn diff_refuses_options_that_it_would_ignore_and_keeps_its_size_limit() {
+    let b = Bench::open(FORM).await;
+    b.ok("snapshot", json!({})).await;
+    b.fake.world().replace("Sign in", &"Sign up ".repeat(40));
+    for (option, value) in
+        [("depth", json!(2)), ("scope", json!("@e2")), ("all", json!(true)), ("raw", json!(true))]
+    {
+        let (code, r) = b.fails("snapshot", json!({ "diff": true, option: value })).await;
+        let message = format!("`{option}` cannot be combined with `diff`, which compares the whole app");
+        assert_eq!((code, r.error.unwrap().message), ("INVALID_ARGS", message));
+    }
+    let r = b.ok("snapshot", json!({ "diff": true, "maxBytes": 60 })).await;
+    assert!(text(&r).contains("beyond 60 bytes"), "{}", text(&r));
+}
+
+#[tokio::test(start_paused = true)]
 async fn guards_answer_with_what_is_in_the_way() {
     let b = Bench::open(FORM).await;
     let (code, _) = b.fails("press", json!({ "target": "@e4" })).await;

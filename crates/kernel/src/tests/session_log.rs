@@ -51,6 +51,22 @@ async fn arguments_are_logged_as_given_and_as_resolved() {
 }
 
 #[tokio::test(start_paused = true)]
+async fn record_start_refuses_options_that_it_would_ignore() {
+    let (ada, _) = two().await;
+    for (input, refusal) in [
+        (json!({ "keepLine": true }), "`keep-line` cannot be given without `repair` and `line`"),
+        (json!({ "pass": "2" }), "`pass` cannot be given without `repair` and `line`"),
+        (
+            json!({ "keepReads": true, "repair": "flow.ad", "line": 1 }),
+            "`keep-reads` cannot be combined with `repair`, which keeps no reads",
+        ),
+    ] {
+        let (code, r) = ada.fails("record start", input).await;
+        assert_eq!((code, r.error.unwrap().message.as_str()), ("INVALID_ARGS", refusal));
+    }
+}
+
+#[tokio::test(start_paused = true)]
 async fn summary_names_only_what_was_given() {
     let (ada, _) = two().await;
     let opened = last(&ada, "open");

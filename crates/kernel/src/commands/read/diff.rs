@@ -24,6 +24,6 @@ impl Command for DiffSnapshot {
     type Output = Changes;
 
     async fn run(self, cx: &mut Cx) -> Result<Changes> {
-        changes::changes_since_base(cx, Origin::Snapshot, self.interactive).await
+        changes::changes_since_base(cx, Origin::Snapshot, self.interactive, None).await
     }
 }

@@ -95,7 +95,8 @@ impl Command for Snapshot {
             self.check_without_refs()?;
         }
         if self.diff {
-            return changes::changes_since_base(cx, Origin::Snapshot, self.interactive)
+            self.check_whole()?;
+            return changes::changes_since_base(cx, Origin::Snapshot, self.interactive, self.max_bytes)
                 .await
                 .map(SnapshotOutput::Changes);
         }
@@ -158,6 +159,22 @@ impl Snapshot {
         Err(Error::invalid_args(format!(
             "`fresh` cannot be combined with `{stored}` while another agent holds the turn"
         )))
+    }
+
+    /// Refuses the options that choose or shape lines of an outline, which `--diff` does not print.
+    fn check_whole(&self) -> Result<()> {
+        let options = [
+            ("depth", self.depth.is_some()),
+            ("scope", self.scope.is_some()),
+            ("all", self.all),
+            ("raw", self.raw),
+        ];
+        match options.into_iter().find(|(_, given)| *given) {
+            Some((option, _)) => Err(Error::invalid_args(format!(
+                "`{option}` cannot be combined with `diff`, which compares the whole app"
+            ))),
+            None => Ok(()),
+        }
     }
 
     /// Renders a tree that is not stored, whose nodes have no refs.

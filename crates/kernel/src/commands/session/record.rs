@@ -108,6 +108,10 @@ impl Command for RecordStart {
                 return Err(Error::invalid_args(message).hint(example));
             }
             (None, None) => start_recording(cx, path, self.keep_reads)?,
+            (Some(_), _) if self.keep_reads => {
+                let message = "`keep-reads` cannot be combined with `repair`, which keeps no reads";
+                return Err(Error::invalid_args(message));
+            }
             (Some(script), Some(line)) => {
                 let file = cx.resolve_path(script)?;
                 let text = std::fs::read_to_string(&*file).map_err(|e| file.io_error("read", &e))?;
