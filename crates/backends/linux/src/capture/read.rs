@@ -13,6 +13,7 @@ use super::{duplicates, tables};
 use crate::bus::{BusResult, Link, ROOT, Reference, embedded_path};
 use crate::limits::{CHILDREN, DEPTH, OBJECTS, TEXTS};
 use crate::model::{Facts, Object, ObjectTree, role, roles, states};
+use crate::toolkit;
 use hashbrown::HashMap;
 use known::{KnownObject, is_hidden, listing, read_known};
 
@@ -35,7 +36,7 @@ pub(crate) async fn read(
     duplicates::remove_duplicates(&mut reading.picture, &reading.named);
     tables::read(link, &mut reading.picture, cells).await?;
     reading.details(link).await?;
-    link.toolkit.reader().complete(link, &mut reading.picture).await?;
+    toolkit::complete(link, &mut reading.picture).await?;
     Ok(reading.picture)
 }
 
@@ -153,7 +154,7 @@ impl ObjectReader {
 
     /// Adds popups that the app does not list among its windows.
     async fn popups(&mut self, link: &Link, shown: &[String]) -> BusResult<Vec<usize>> {
-        let paths = link.toolkit.reader().unlisted_popups(link, shown, &self.by_path).await?;
+        let paths = toolkit::unlisted_popups(link, shown, &self.by_path).await?;
         if paths.is_empty() {
             return Ok(Vec::new());
         }
@@ -252,7 +253,6 @@ impl ObjectReader {
             object.children = children;
             object.complete = true;
         }
-        let reader = link.toolkit.reader();
         // The next queries depend on the answers to these.
         let early: &[Question] = match link.toolkit.profile().reads_text_late {
             true => &[Question::States, Question::Role],
@@ -269,7 +269,7 @@ impl ObjectReader {
             if is_hidden(object) && !mute {
                 continue;
             }
-            let plain_questions = reader.plain_questions(object);
+            let plain_questions = toolkit::plain_questions(link.toolkit, object);
             plain.extend(plain_questions.map(|_| at));
             let asks = plain_questions.unwrap_or(ALL_QUESTIONS);
             let late = asks.iter().filter(|ask| !early.contains(ask));
@@ -277,7 +277,7 @@ impl ObjectReader {
         }
         let answers = rest.ask(link, &mut self.picture).await?;
         self.keep_children(answers.children);
-        plain.into_iter().for_each(|at| reader.keep_plain(&mut self.picture[at]));
+        plain.into_iter().for_each(|at| toolkit::keep_plain(&mut self.picture[at]));
         Ok(())
     }
 

@@ -12,6 +12,7 @@ use crate::model::{
     APP, EMBEDDED, Object, ObjectTree, ParentContext, PathNumbers, is_field, is_menu, names, role as n,
     roles, states as s,
 };
+use crate::toolkit;
 use hashbrown::{HashMap, HashSet};
 use kinds::{effective_role, has_pieces, holds_page, is_part, is_popup, opens};
 use object_name::text_below;
@@ -33,7 +34,6 @@ pub(crate) fn build(
     url: &str,
     watch: &[Handle],
 ) -> Result<Tree, TreeError> {
-    let reader = picture.toolkit.reader();
     let mut builder = TreeBuilder::new(IdentityGrade::WhileAlive);
     builder.set_surface(SurfaceId(1)).set_truncated(picture.truncated);
     let title = picture.title().to_owned();
@@ -50,21 +50,21 @@ pub(crate) fn build(
         by_path,
         active: picture.active().filter(|_| shown_windows.count() > 1),
         frames: 0,
-        row_headers: reader.row_headers(picture),
-        unfocused: reader.unfocused(picture),
+        row_headers: toolkit::row_headers(picture),
+        unfocused: toolkit::unfocused(picture),
         untitled: labels::untitled(picture, &beside),
         beside,
     };
     let windows = &picture.root().children;
     for &window in windows {
         building.add(window, 1, ParentContext { role: 75, top: true, combo: false }, "")?;
-        if reader.shows_nothing(picture, window) {
+        if toolkit::shows_nothing(picture, window) {
             let spec = NodeSpec { role: Some(Role::Status), name: COVERED, ..NodeSpec::default() };
             building.builder.node(2, spec)?;
         }
     }
     let TreeAssembly { mut builder, by_path, .. } = building;
-    let covered = windows.iter().any(|&window| reader.shows_nothing(picture, window));
+    let covered = windows.iter().any(|&window| toolkit::shows_nothing(picture, window));
     let below: HashSet<usize> = if watch.is_empty() { HashSet::new() } else { picture.inside(0).collect() };
     // Objects without a window may still exist, but count as gone, unless a window is covered: it
     // may contain anything that is not known to have ended.

@@ -15,86 +15,105 @@
 //! remains a column header (the browser process keeps roles; `HTMLTableHeaderCell` examines the
 //! siblings). Pages that build rows cell by cell therefore get wrong roles.
 
-use super::ToolkitReader;
 use crate::capture::question::Question;
 use crate::model::{EMBEDDED, Facts, Interfaces, Object, ObjectTree, role, roles, states};
+use crate::toolkit::profile::Toolkit;
 use hashbrown::HashSet;
 
 /// The states of plain text. An object with further states, such as focusable, selectable or
 /// editable, is queried completely.
 const PLAIN: u64 = states::USABLE | states::OPAQUE | states::SELECTABLE_TEXT;
 
-pub(super) struct Gecko;
+/// Returns the only queries that an object needs before its details and its children, if it merely
+/// contains text, which reveals the number of children; `None` if the object needs all queries.
+pub(crate) fn plain_questions(toolkit: Toolkit, object: &Object) -> Option<&'static [Question]> {
+    let questions: &[Question] = match object.role {
+        // HTML rows have cells but no text. Other rows are recognized later (`late_questions`).
+        role::TABLE_ROW => &[],
+        role::SECTION => &[Question::Text],
+        _ => &[Question::Name, Question::Text],
+    };
+    (toolkit == Toolkit::Gecko && is_plain(object)).then_some(questions)
+}
 
-impl ToolkitReader for Gecko {
-    fn plain_questions(&self, object: &Object) -> Option<&'static [Question]> {
-        is_plain(object).then(|| plain_text_questions(object.role))
+/// Derives facts from the answers to [`plain_questions`].
+pub(crate) fn keep_plain(object: &mut Object) {
+    object.interfaces.insert(Interfaces::AROUND_TEXT);
+    if object.role == role::TABLE_ROW {
+        return;
     }
-
-    fn keep_plain(&self, object: &mut Object) {
-        object.interfaces.insert(Interfaces::AROUND_TEXT);
-        if object.role == role::TABLE_ROW {
-            return;
+    match &object.text {
+        // For example, an image with the role of a heading.
+        None => object.interfaces.remove(Interfaces::TEXT),
+        // The text contains one character per child. An empty text may omit children.
+        Some(text) if !text.is_empty() && !text.contains(EMBEDDED) => {
+            object.count = 0;
+            object.complete = true;
         }
-        match &object.text {
-            // For example, an image with the role of a heading.
-            None => object.interfaces.remove(Interfaces::TEXT),
-            // The text contains one character per child. An empty text may omit children.
-            Some(text) if !text.is_empty() && !text.contains(EMBEDDED) => {
-                object.count = 0;
-                object.complete = true;
-            }
-            Some(_) => {}
-        }
+        Some(_) => {}
     }
+}
 
-    fn late_questions(&self, object: &Object) -> Vec<Question> {
-        let (explicit, tag) = (object.attribute("explicit-name"), object.attribute("tag"));
-        let unnamed = is_plain(object) && names_by_markup(object.role) && object.name.is_empty();
-        let name = unnamed && (explicit.is_some() || tag.is_none());
-        let text = has_text_later(object) && tag != Some("tr");
-        name.then_some(Question::Name).into_iter().chain(text.then_some(Question::Text)).collect()
+/// Returns the queries that follow from the details of an object.
+pub(crate) fn late_questions(toolkit: Toolkit, object: &Object) -> Vec<Question> {
+    if toolkit != Toolkit::Gecko {
+        return Vec::new();
     }
+    let (explicit, tag) = (object.attribute("explicit-name"), object.attribute("tag"));
+    let unnamed = is_plain(object) && names_by_markup(object.role) && object.name.is_empty();
+    let name = unnamed && (explicit.is_some() || tag.is_none());
+    let text = has_text_later(object) && tag != Some("tr");
+    name.then_some(Question::Name).into_iter().chain(text.then_some(Question::Text)).collect()
+}
 
-    fn skips(&self, object: &Object, question: Question) -> bool {
-        match question {
-            Question::Extents => is_where_its_row_is(object),
-            Question::Text => object.text.is_some() || has_text_later(object),
-            _ => false,
-        }
+/// Returns whether a query about the details of an object is unnecessary.
+pub(crate) fn skips(toolkit: Toolkit, object: &Object, question: Question) -> bool {
+    match question {
+        _ if toolkit != Toolkit::Gecko => false,
+        Question::Extents => is_where_its_row_is(object),
+        Question::Text => object.text.is_some() || has_text_later(object),
+        _ => false,
     }
+}
 
-    fn shows_nothing(&self, picture: &ObjectTree, window: usize) -> bool {
-        let window = &picture[window];
-        window.shown && !window.children.is_empty() && picture.children(window).all(|child| !child.shown)
-    }
+/// Returns whether a window reports all of its content as hidden because others cover it.
+pub(crate) fn shows_nothing(picture: &ObjectTree, window: usize) -> bool {
+    let window = &picture[window];
+    picture.toolkit == Toolkit::Gecko
+        && window.shown
+        && !window.children.is_empty()
+        && picture.children(window).all(|child| !child.shown)
+}
 
-    fn row_headers(&self, picture: &ObjectTree) -> HashSet<usize> {
-        let mut out = HashSet::new();
-        let shown = |at: usize| picture[at].children.iter().copied().filter(|&c| picture[c].shown);
-        let role_of = |at: usize| picture[at].role;
-        let headed = |row: usize| {
-            let mut cells = shown(row);
-            let first = cells.next().filter(|&first| role_of(first) == role::COLUMN_HEADER)?;
-            let mut rest = cells.peekable();
-            (rest.peek().is_some() && rest.all(|cell| role_of(cell) == role::TABLE_CELL)).then_some(first)
-        };
-        let tables = (0..picture.objects.len()).filter(|&at| role_of(at) == role::TABLE && picture[at].shown);
-        for table in tables {
-            // A part of a table may have its own object.
-            let lines = shown(table).flat_map(|at| {
-                let row = (role_of(at) == role::TABLE_ROW).then_some(at);
-                row.into_iter().chain(shown(at).filter(move |_| row.is_none()))
-            });
-            let rows: Vec<Option<usize>> =
-                lines.filter(|&at| role_of(at) == role::TABLE_ROW).map(headed).collect();
-            // The first row may be `<th scope=col>` next to an empty corner, so its header counts
-            // only if all rows begin with one.
-            let all = rows.len() > 1 && rows.iter().all(Option::is_some);
-            out.extend(rows.into_iter().skip(usize::from(!all)).flatten());
-        }
-        out
+/// Returns the objects that are row headers regardless of their reported role.
+pub(crate) fn row_headers(picture: &ObjectTree) -> HashSet<usize> {
+    if picture.toolkit != Toolkit::Gecko {
+        return HashSet::new();
     }
+    let mut out = HashSet::new();
+    let shown = |at: usize| picture[at].children.iter().copied().filter(|&c| picture[c].shown);
+    let role_of = |at: usize| picture[at].role;
+    let headed = |row: usize| {
+        let mut cells = shown(row);
+        let first = cells.next().filter(|&first| role_of(first) == role::COLUMN_HEADER)?;
+        let mut rest = cells.peekable();
+        (rest.peek().is_some() && rest.all(|cell| role_of(cell) == role::TABLE_CELL)).then_some(first)
+    };
+    let tables = (0..picture.objects.len()).filter(|&at| role_of(at) == role::TABLE && picture[at].shown);
+    for table in tables {
+        // A part of a table may have its own object.
+        let lines = shown(table).flat_map(|at| {
+            let row = (role_of(at) == role::TABLE_ROW).then_some(at);
+            row.into_iter().chain(shown(at).filter(move |_| row.is_none()))
+        });
+        let rows: Vec<Option<usize>> =
+            lines.filter(|&at| role_of(at) == role::TABLE_ROW).map(headed).collect();
+        // The first row may be `<th scope=col>` next to an empty corner, so its header counts only
+        // if all rows begin with one.
+        let all = rows.len() > 1 && rows.iter().all(Option::is_some);
+        out.extend(rows.into_iter().skip(usize::from(!all)).flatten());
+    }
+    out
 }
 
 /// Returns whether an object of Firefox contains only text and other objects.
@@ -103,17 +122,6 @@ fn is_plain(object: &Object) -> bool {
         || names_by_markup(object.role)
         || matches!(object.role, role::HEADING | role::PARAGRAPH | role::LIST_ITEM);
     object.states & !PLAIN == 0 && holds_text
-}
-
-/// Returns the queries about plain text that are sent before its children are read. The text
-/// reveals the number of children.
-fn plain_text_questions(number: u32) -> &'static [Question] {
-    match number {
-        // HTML rows have cells but no text. Other rows are recognized later (`late_questions`).
-        role::TABLE_ROW => &[],
-        role::SECTION => &[Question::Text],
-        _ => &[Question::Name, Question::Text],
-    }
 }
 
 /// Returns whether the text of an object is queried after its attributes.
@@ -144,7 +152,7 @@ mod tests {
 
     fn after(role: u32, text: Option<&str>) -> Object {
         let mut object = Object { text: text.map(str::to_owned), ..object(role) };
-        Gecko.keep_plain(&mut object);
+        keep_plain(&mut object);
         object
     }
 
@@ -174,10 +182,11 @@ mod tests {
 
     #[test]
     fn plain_text_is_asked_for_name_and_text_but_rows_are_not() {
-        assert_eq!(plain_text_questions(role::TABLE_CELL), [Question::Name, Question::Text]);
-        assert_eq!(plain_text_questions(role::HEADING), [Question::Name, Question::Text]);
-        assert_eq!(plain_text_questions(role::SECTION), [Question::Text]);
-        assert_eq!(plain_text_questions(role::TABLE_ROW), []);
+        let asked = |role| plain_questions(Toolkit::Gecko, &object(role)).unwrap();
+        assert_eq!(asked(role::TABLE_CELL), [Question::Name, Question::Text]);
+        assert_eq!(asked(role::HEADING), [Question::Name, Question::Text]);
+        assert_eq!(asked(role::SECTION), [Question::Text]);
+        assert_eq!(asked(role::TABLE_ROW), []);
     }
 
     #[test]
@@ -202,7 +211,7 @@ mod tests {
     fn a_row_is_asked_for_its_name_where_the_page_gives_it_one() {
         let later = |number, attributes: &[(&str, &str)]| {
             let attributes = attributes.iter().map(|&(k, v)| (k.to_owned(), v.to_owned())).collect();
-            Gecko.late_questions(&Object { attributes, ..object(number) })
+            late_questions(Toolkit::Gecko, &Object { attributes, ..object(number) })
         };
         assert_eq!(later(role::TABLE_ROW, &[("tag", "tr")]), []);
         assert_eq!(later(role::TABLE_ROW, &[("tag", "tr"), ("explicit-name", "true")]), [Question::Name]);
@@ -229,7 +238,6 @@ mod covered_tests {
     use super::*;
     use crate::capture::tree::{COVERED, build};
     use crate::model::ids::{APP, PathNumbers};
-    use crate::toolkit::profile::Toolkit;
     use stickpin_tree::{Handle, Role, Tree};
 
     fn picture(toolkit: Toolkit, shown: bool) -> ObjectTree {
@@ -287,7 +295,6 @@ mod covered_tests {
 #[cfg(test)]
 mod header_tests {
     use super::*;
-    use crate::toolkit::profile::Toolkit;
 
     /// Returns the indices of the rows whose first cell is found to be a row header. Each row has a
     /// letter for each cell: `c` and `r` for headers of columns and rows, `d` for others.
@@ -311,7 +318,7 @@ mod header_tests {
                 }));
             }
         }
-        let found = toolkit.reader().row_headers(&picture);
+        let found = row_headers(&picture);
         assert!(found.iter().all(|at| firsts.contains(at)));
         (0..rows.len()).filter(|&row| found.contains(&firsts[row])).collect()
     }

@@ -12,40 +12,43 @@
 //! no part of the page at any point of its content. A page that is merely covered belongs to the
 //! selected tab, or is not in such a stack.
 
-use super::{Toolkit, ToolkitReader};
 use crate::bus::{BusResult, Call, Link, Reference, calls};
 use crate::model::parents::{parents, top};
 use crate::model::{Interfaces, Object, ObjectTree, ancestors, role, states};
-use async_trait::async_trait;
+use crate::toolkit::profile::Toolkit;
 use hashbrown::HashSet;
 
-pub(super) struct Gtk4;
-
-#[async_trait]
-impl ToolkitReader for Gtk4 {
-    async fn complete(&self, link: &Link, picture: &mut ObjectTree) -> BusResult<()> {
-        for find in [stacks, stacks_of_tabs] {
-            for stack in find(picture) {
-                let points = stack.pages.iter().flat_map(|page| &page.points).copied();
-                let there = at_points(link, picture, stack.at, points).await?;
-                stack.hide(picture, &there);
-            }
+/// Hides the pages that the app does not show.
+///
+/// # Errors
+/// Returns an error if the app is gone or silent.
+pub(super) async fn hide_other_pages(link: &Link, picture: &mut ObjectTree) -> BusResult<()> {
+    for find in [stacks, stacks_of_tabs] {
+        for stack in find(picture) {
+            let points = stack.pages.iter().flat_map(|page| &page.points).copied();
+            let there = at_points(link, picture, stack.at, points).await?;
+            stack.hide(picture, &there);
         }
-        Ok(())
     }
+    Ok(())
+}
 
-    fn page_point(&self, picture: &ObjectTree, above: &[usize], at: usize) -> Option<PagePoint> {
-        let is_stack = |at: usize| {
-            let object = &picture[at];
-            let pages = picture.children(object).filter(|child| child.has_no_appearance());
-            object.has(Interfaces::COMPONENT) && pages.count() > 1
-        };
-        let is_page = |&at: &usize| picture[at].has_no_appearance() && is_stack(above[at]);
-        let mut pages = ancestors(above, at).filter(is_page);
-        let page = pages.next()?;
-        let point = middle(&picture[at])?;
-        Some(PagePoint { stack: above[pages.last().unwrap_or(page)], page, point })
+/// Returns the position of an object on a page of a stack, which the app may switch without a
+/// signal. `above` contains the parent of each object.
+pub(crate) fn page_point(picture: &ObjectTree, above: &[usize], at: usize) -> Option<PagePoint> {
+    if picture.toolkit != Toolkit::Gtk4 {
+        return None;
     }
+    let is_stack = |at: usize| {
+        let object = &picture[at];
+        let pages = picture.children(object).filter(|child| child.has_no_appearance());
+        object.has(Interfaces::COMPONENT) && pages.count() > 1
+    };
+    let is_page = |&at: &usize| picture[at].has_no_appearance() && is_stack(above[at]);
+    let mut pages = ancestors(above, at).filter(is_page);
+    let page = pages.next()?;
+    let point = middle(&picture[at])?;
+    Some(PagePoint { stack: above[pages.last().unwrap_or(page)], page, point })
 }
 
 /// The maximum number of ancestors of the object at a point that are searched for one that the app
@@ -241,7 +244,6 @@ fn other_pages(picture: &ObjectTree, at: usize, selected: usize, count: usize) -
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::toolkit::profile::Toolkit;
 
     /// Returns a window with a stack of three pages, of which two have been shown; each contains a
     /// box with two labels.
@@ -302,12 +304,13 @@ mod tests {
             (1..picture.objects.len()).find(|&at| picture.objects[at].extents == Some([50, 100, 40, 20]));
         let label = label.expect("it is there");
         let spot = PagePoint { stack, page, point: (70, 110) };
-        assert_eq!(Gtk4.page_point(&picture, &above, label), Some(spot));
-        assert_eq!(Gtk4.page_point(&picture, &above, stack), None, "it is on none");
-        let others = Toolkit::Gtk3.reader().page_point(&picture, &above, label);
-        assert_eq!(others, None, "others say what can be seen");
+        assert_eq!(page_point(&picture, &above, label), Some(spot));
+        assert_eq!(page_point(&picture, &above, stack), None, "it is on none");
+        picture.toolkit = Toolkit::Gtk3;
+        assert_eq!(page_point(&picture, &above, label), None, "others say what can be seen");
+        picture.toolkit = Toolkit::Gtk4;
         picture.objects[page].interfaces.insert(Interfaces::TEXT);
-        assert_eq!(Gtk4.page_point(&picture, &above, label), None, "that is something itself");
+        assert_eq!(page_point(&picture, &above, label), None, "that is something itself");
     }
 
     #[test]
@@ -330,7 +333,6 @@ mod tests {
 #[cfg(test)]
 mod told_tests {
     use super::*;
-    use crate::toolkit::profile::Toolkit;
 
     const ALL: [i32; 4] = [0, 50, 200, 150];
 

@@ -16,72 +16,84 @@
 //! parents, and completion lists. They signal that they are shown, and name the app as their
 //! parent. They are therefore listed with the windows while they are shown.
 
-use super::ToolkitReader;
 use crate::bus::{BusResult, Link, ROOT, Reference};
 use crate::limits;
 use crate::model::{Facts, ObjectTree, chain, rect, role as n, roles, states as s};
-use async_trait::async_trait;
+use crate::toolkit::profile::Toolkit;
 use hashbrown::{HashMap, HashSet};
 
-pub(super) struct Qt;
-
-#[async_trait]
-impl ToolkitReader for Qt {
-    async fn unlisted_popups(
-        &self,
-        link: &Link,
-        shown: &[String],
-        known: &HashMap<String, usize>,
-    ) -> BusResult<Vec<String>> {
-        let unread = shown.iter().map(String::as_str).filter(|path| !known.contains_key(*path));
-        let unread: Vec<&str> = unread.collect();
-        // An object without an answer is gone.
-        let parents = link.parents(&unread).await?;
-        let is_popup = |parent: Option<Reference>| parent.is_some_and(|(_, parent)| parent == ROOT);
-        let popups =
-            unread.iter().zip(parents).filter_map(|(path, parent)| is_popup(parent).then_some(*path));
-        Ok(popups.map(str::to_owned).collect())
+/// Returns the paths of popups that the app shows but does not list. `shown` contains the paths of
+/// objects that have signaled that they are shown, and `known` contains the objects that were read.
+///
+/// # Errors
+/// Returns an error if the app is gone or silent.
+pub(crate) async fn unlisted_popups(
+    link: &Link,
+    shown: &[String],
+    known: &HashMap<String, usize>,
+) -> BusResult<Vec<String>> {
+    if link.toolkit != Toolkit::Qt {
+        return Ok(Vec::new());
     }
+    let unread = shown.iter().map(String::as_str).filter(|path| !known.contains_key(*path));
+    let unread: Vec<&str> = unread.collect();
+    // An object without an answer is gone.
+    let parents = link.parents(&unread).await?;
+    let is_popup = |parent: Option<Reference>| parent.is_some_and(|(_, parent)| parent == ROOT);
+    let popups = unread.iter().zip(parents).filter_map(|(path, parent)| is_popup(parent).then_some(*path));
+    Ok(popups.map(str::to_owned).collect())
+}
 
-    fn positioned(&self, picture: &ObjectTree) -> Vec<usize> {
-        folded_lists(picture).chain(parked_docks(picture)).collect()
+/// Returns the objects whose rectangles show whether they are visible.
+pub(crate) fn positioned(picture: &ObjectTree) -> Vec<usize> {
+    if picture.toolkit != Toolkit::Qt {
+        return Vec::new();
     }
+    folded_lists(picture).chain(parked_docks(picture)).collect()
+}
 
-    fn hide_by_position(&self, picture: &mut ObjectTree) {
-        for window in picture.root().children.clone() {
-            let Some(frame) = picture[window].extents.take() else { continue };
-            for part in parts(picture, window).collect::<Vec<_>>() {
-                let place = picture[part].extents.take().and_then(rect);
-                if place.zip(rect(frame)).is_some_and(|(place, frame)| place.intersection(frame).is_none()) {
-                    let inside: Vec<usize> = picture.inside(part).collect();
-                    inside.into_iter().for_each(|at| picture[at].shown = false);
-                }
+/// Hides objects whose rectangles are not visible.
+pub(crate) fn hide_by_position(picture: &mut ObjectTree) {
+    if picture.toolkit != Toolkit::Qt {
+        return;
+    }
+    for window in picture.root().children.clone() {
+        let Some(frame) = picture[window].extents.take() else { continue };
+        for part in parts(picture, window).collect::<Vec<_>>() {
+            let place = picture[part].extents.take().and_then(rect);
+            if place.zip(rect(frame)).is_some_and(|(place, frame)| place.intersection(frame).is_none()) {
+                let inside: Vec<usize> = picture.inside(part).collect();
+                inside.into_iter().for_each(|at| picture[at].shown = false);
             }
         }
     }
+}
 
-    fn unfocused(&self, picture: &ObjectTree) -> HashSet<usize> {
-        let mut out = HashSet::new();
-        let mut found = FocusClaims::default();
-        for &window in &picture.root().children {
-            found.look(picture, window, None, 0);
-        }
-        let FocusClaims { widgets, holders, items } = found;
-        // It is unknown which of several widgets passes the focus on, unless exactly one is a text
-        // field.
-        let mut fields = holders.iter().copied().filter(|&at| picture[at].is(s::EDITABLE));
-        if let (Some(field), None) = (fields.next(), fields.next()) {
-            let around = chain(picture, field);
-            out.extend(widgets.into_iter().filter(|at| !around.contains(at)));
-        }
-        let has_it = |list: Option<usize>| list.is_some_and(|list| picture[list].is(s::FOCUSED));
-        // Tables of Qt 5 never report the focus. If there is only one list or table, the claim of
-        // its item is accepted.
-        let lists: HashSet<Option<usize>> = items.iter().map(|&(_, list)| list).collect();
-        let believed = holders.is_empty() && lists.len() == 1;
-        out.extend(items.into_iter().filter(|&(_, list)| !believed && !has_it(list)).map(|(at, _)| at));
-        out
+/// Returns the objects that wrongly report the focus.
+pub(crate) fn unfocused(picture: &ObjectTree) -> HashSet<usize> {
+    let mut out = HashSet::new();
+    if picture.toolkit != Toolkit::Qt {
+        return out;
     }
+    let mut found = FocusClaims::default();
+    for &window in &picture.root().children {
+        found.look(picture, window, None, 0);
+    }
+    let FocusClaims { widgets, holders, items } = found;
+    // It is unknown which of several widgets passes the focus on, unless exactly one is a text
+    // field.
+    let mut fields = holders.iter().copied().filter(|&at| picture[at].is(s::EDITABLE));
+    if let (Some(field), None) = (fields.next(), fields.next()) {
+        let around = chain(picture, field);
+        out.extend(widgets.into_iter().filter(|at| !around.contains(at)));
+    }
+    let has_it = |list: Option<usize>| list.is_some_and(|list| picture[list].is(s::FOCUSED));
+    // Tables of Qt 5 never report the focus. If there is only one list or table, the claim of its
+    // item is accepted.
+    let lists: HashSet<Option<usize>> = items.iter().map(|&(_, list)| list).collect();
+    let believed = holders.is_empty() && lists.len() == 1;
+    out.extend(items.into_iter().filter(|&(_, list)| !believed && !has_it(list)).map(|(at, _)| at));
+    out
 }
 
 /// Objects that report the focus.
@@ -166,7 +178,6 @@ fn parts(picture: &ObjectTree, window: usize) -> impl Iterator<Item = usize> + '
 mod tests {
     use super::*;
     use crate::model::Object;
-    use crate::toolkit::profile::Toolkit;
 
     /// Returns an app with one window that contains these objects: role, states, and the children
     /// among them.
@@ -187,7 +198,7 @@ mod tests {
     }
 
     fn without_it(picture: &ObjectTree) -> Vec<usize> {
-        let mut out: Vec<usize> = picture.toolkit.reader().unfocused(picture).into_iter().collect();
+        let mut out: Vec<usize> = unfocused(picture).into_iter().collect();
         out.sort_unstable();
         out
     }
@@ -237,7 +248,6 @@ mod popup_tests {
     use super::*;
     use crate::model::role;
     use crate::tests::heap::{Heap, Thing, read};
-    use crate::toolkit::profile::Toolkit;
 
     #[tokio::test]
     async fn shown_object_of_the_app_itself_is_an_unlisted_popup() {
@@ -250,7 +260,7 @@ mod popup_tests {
         let (_app, device) = read(Toolkit::Qt, heap).await;
         let shown = ["/window", "/inside", "/popup", "/gone"].map(str::to_owned);
         let known = HashMap::from_iter([("/window".to_owned(), 1)]);
-        let found = Qt.unlisted_popups(&device.app.link, &shown, &known).await;
+        let found = unlisted_popups(&device.app.link, &shown, &known).await;
         assert_eq!(found, Ok(vec!["/popup".to_owned()]));
     }
 }
@@ -259,7 +269,6 @@ mod popup_tests {
 mod parked_tests {
     use super::*;
     use crate::model::Object;
-    use crate::toolkit::profile::Toolkit;
 
     #[test]
     fn a_dock_outside_of_its_window_is_not_to_be_seen() {
@@ -280,7 +289,7 @@ mod parked_tests {
         ];
         let mut picture = ObjectTree { toolkit: Toolkit::Qt, objects, truncated: false };
         assert_eq!(parked_docks(&picture), [2, 4, 1]);
-        Qt.hide_by_position(&mut picture);
+        hide_by_position(&mut picture);
         let shown: Vec<usize> = (0..6).filter(|&at| picture.objects[at].shown).collect();
         assert_eq!(shown, [0, 1, 4, 5], "one that reaches out of its window, and a button, may be seen");
         assert!(picture.objects[4].extents.is_none());
@@ -303,7 +312,7 @@ mod parked_tests {
         ];
         let mut picture = ObjectTree { toolkit: Toolkit::Qt, objects, truncated: false };
         assert!(parked_docks(&picture).is_empty());
-        Qt.hide_by_position(&mut picture);
+        hide_by_position(&mut picture);
         assert!(picture.objects[2].shown);
     }
 }

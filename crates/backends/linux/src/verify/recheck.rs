@@ -4,7 +4,7 @@
 use crate::bus::{BusResult, Link, Reference, embedded_path};
 use crate::capture::question::{Question, Questions, may_be_socket};
 use crate::model::{Facts, Object, ObjectTree, PathNumbers, is_real, parents, role, roles, states};
-use crate::toolkit::PagePoint;
+use crate::toolkit::{PagePoint, page_point};
 use hashbrown::HashSet;
 use stickpin_tree::Handle;
 
@@ -54,7 +54,7 @@ impl RecheckedObjects {
         let find = |h: Handle| find_shown(picture, &ids.path(h.id)?);
         let target = find(handle)?;
         let (mut again, mut seen) = (Self::default(), HashSet::new());
-        again.spot = picture.toolkit.reader().page_point(picture, &above, target);
+        again.spot = page_point(picture, &above, target);
         for start in std::iter::once(target).chain(context.iter().filter_map(|&h| find(h))) {
             for at in parents::ancestors(&above, start) {
                 if at != target {

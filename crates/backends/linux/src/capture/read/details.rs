@@ -5,13 +5,12 @@ use crate::bus::{BusResult, Link, embedded_path};
 use crate::capture::labels::{borrows_name, lacks_name};
 use crate::capture::question::{Question, Questions, is_mute};
 use crate::model::{Facts, Interfaces, Object, ObjectTree, is_field, role, roles, states};
-use crate::toolkit::profile::Toolkit;
+use crate::toolkit::{self, profile::Toolkit};
 
 impl ObjectReader {
     /// Reads all details.
     pub(super) async fn details(&mut self, link: &Link) -> BusResult<()> {
         let toolkit = self.picture.toolkit;
-        let reader = toolkit.reader();
         let mut questions = Questions::default();
         let mut long = Vec::new();
         for (at, object) in self.picture.objects.iter().enumerate().skip(1) {
@@ -22,20 +21,20 @@ impl ObjectReader {
                 }
             }
         }
-        let places = beside_labels(&self.picture).into_iter().chain(reader.positioned(&self.picture));
+        let places = beside_labels(&self.picture).into_iter().chain(toolkit::positioned(&self.picture));
         places.for_each(|at| questions.0.push((at, Question::Extents)));
         let gone = questions.ask(link, &mut self.picture).await?.vanished;
         gone.into_iter().for_each(|at| self.picture[at].shown = false);
         let mut texts = Questions::default();
         long.into_iter().for_each(|at| texts.0.push((at, Question::Text)));
         for (at, object) in self.picture.objects.iter().enumerate().filter(|(_, object)| object.shown) {
-            texts.add_all(at, reader.late_questions(object));
+            texts.add_all(at, toolkit::late_questions(toolkit, object));
         }
         texts.ask(link, &mut self.picture).await?;
         for object in self.picture.objects.iter_mut().skip(1) {
             object.shown &= !object.is_flat();
         }
-        reader.hide_by_position(&mut self.picture);
+        toolkit::hide_by_position(&mut self.picture);
         Ok(())
     }
 }
@@ -94,8 +93,8 @@ fn details_of(object: &Object, toolkit: Toolkit) -> impl Iterator<Item = Questio
         (object.role == role::LINK && has(Interfaces::HYPERLINK), Question::Link),
         (object.role == role::DOCUMENT_WEB && has(Interfaces::DOCUMENT), Question::Address),
     ];
-    let reader = toolkit.reader();
-    asks.into_iter().filter_map(move |(asked, ask)| (asked && !reader.skips(object, ask)).then_some(ask))
+    let skips = move |ask| toolkit::skips(toolkit, object, ask);
+    asks.into_iter().filter_map(move |(asked, ask)| (asked && !skips(ask)).then_some(ask))
 }
 
 #[cfg(test)]
