@@ -6,7 +6,7 @@ use parking_lot::{Mutex, MutexGuard};
 use std::collections::VecDeque;
 use std::time::Instant;
 use stickpin_device::{DesktopObject, MAX_NOTICES, Notice, push_latest};
-use tokio::sync::watch;
+use tokio::sync::Notify;
 use zbus::OwnedVariant;
 
 /// The maximum number of characters that are kept from a text in an event.
@@ -19,7 +19,8 @@ const MAX_SHOWN: usize = 64;
 #[derive(Debug, Default)]
 pub(crate) struct AppEvents {
     state: Mutex<EventState>,
-    version: watch::Sender<u64>,
+    /// Notified of each relevant signal.
+    heard: Notify,
 }
 
 /// The facts gathered from an app's events: changes, shown objects, notices, and whether the app is
@@ -51,22 +52,19 @@ impl AppEvents {
     /// Processes one signal.
     pub(crate) fn handle_signal(&self, message: &Message) {
         if self.state().take(message) {
-            self.version.send_modify(|version| *version = version.wrapping_add(1));
+            self.heard.notify_waiters();
         }
     }
 
     /// Waits until `look` returns a value. `look` is called immediately and after every event.
     pub(crate) async fn until<T>(&self, mut look: impl FnMut(&EventState) -> Option<T>) -> T {
-        let mut version = self.version.subscribe();
         loop {
-            version.mark_unchanged();
+            // Created before looking, so that it completes even if the signal arrives meanwhile.
+            let heard = self.heard.notified();
             if let Some(found) = look(&self.state()) {
                 return found;
             }
-            if version.changed().await.is_err() {
-                // The sender lives in `self`.
-                std::future::pending::<()>().await;
-            }
+            heard.await;
         }
     }
 }
