@@ -72,10 +72,15 @@ impl AppEvents {
 impl EventState {
     /// Processes one signal. Returns whether it was relevant.
     fn take(&mut self, message: &Message) -> bool {
-        let sender = message.sender();
+        let header = message.header();
+        let (Some(sender), Some(interface), Some(member), Some(path)) =
+            (header.sender(), header.interface(), header.member(), header.path())
+        else {
+            return false;
+        };
         // Accept this signal only from the bus itself, because an app may send one with the same
         // name.
-        if sender == DAEMON && message.member() == "NameOwnerChanged" {
+        if sender == DAEMON && member == "NameOwnerChanged" {
             let (name, _old, new): (String, String, String) = message.read().unwrap_or_default();
             let left = name == self.app && new.is_empty();
             self.gone |= left;
@@ -85,10 +90,10 @@ impl EventState {
             }
             return left || guest;
         }
-        if sender != self.app && !self.guests.contains(&sender) {
+        let own = *sender == *self.app;
+        if !own && !self.guests.iter().any(|guest| *sender == **guest) {
             return false;
         }
-        let (interface, member) = (message.interface(), message.member());
         let Some(event) = interface.strip_prefix("org.a11y.atspi.") else { return false };
         let detail = truncate(&message.read::<String>().unwrap_or_default());
         // The text of an event (`siiv…`); empty if it has another shape.
@@ -108,21 +113,15 @@ impl EventState {
             ("Event.Object", "Announcement") => self.notice(Notice::LiveRegionText { text: said() }),
             _ => {}
         }
-        if member == "StateChanged" && detail == "showing" && sender == self.app {
-            self.shows(message);
+        if member == "StateChanged" && detail == "showing" && own {
+            self.shown.retain(|other| *other != **path);
+            if message.read::<(String, i32)>().is_ok_and(|(_, on)| on != 0) {
+                push_latest(&mut self.shown, path.to_string(), MAX_SHOWN);
+            }
         }
         let of = event.strip_prefix("Event.").unwrap_or(event);
         self.change(format!("{of} {member} {detail}").trim_end().to_owned());
         true
-    }
-
-    /// Records that an object reports being shown or hidden.
-    fn shows(&mut self, message: &Message) {
-        let path = message.path();
-        self.shown.retain(|other| *other != path);
-        if message.read::<(String, i32)>().is_ok_and(|(_, on)| on != 0) {
-            push_latest(&mut self.shown, path, MAX_SHOWN);
-        }
     }
 
     /// Records a possible change; `what` describes it.

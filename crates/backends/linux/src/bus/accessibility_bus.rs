@@ -168,7 +168,8 @@ impl AccessibilityBus {
         let apps: Vec<Reference> = answer.read()?;
         let mut apps: Vec<String> = apps.into_iter().map(|(name, _)| name).collect();
         apps.retain(|name| !name.is_empty() && *name != self.wire.name());
-        Ok((answer.sender(), apps))
+        let registry = answer.header().sender().map(ToString::to_string).unwrap_or_default();
+        Ok((registry, apps))
     }
 
     /// Returns the names of all other clients of the bus, apps or not.

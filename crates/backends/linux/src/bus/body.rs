@@ -3,7 +3,7 @@
 
 use crate::bus::error::{BusError, BusResult};
 use serde::de::DeserializeOwned;
-use zbus::message::{Body, Type};
+use zbus::message::{Body, Header, Type};
 use zbus::{OwnedVariant, Structure, Variant};
 
 /// A reference to an object: the bus name of its process, which may be empty for an object of the
@@ -59,15 +59,16 @@ pub(crate) fn on_the_wire(text: &str) -> String {
 
 /// A received message.
 #[derive(Debug, Clone)]
-pub(crate) struct Message {
-    message: zbus::Message,
-    body: Body,
-}
+pub(crate) struct Message(Body);
 
 impl Message {
     pub(crate) fn new(message: zbus::Message) -> Self {
-        let body = message.body();
-        Self { message, body }
+        Self(message.body())
+    }
+
+    /// Returns the names in the header: the sender, the path, the interface and the member.
+    pub(crate) fn header(&self) -> Header<'_> {
+        self.0.message().header()
     }
 
     /// Reads the body as a value, or its first values as a tuple.
@@ -75,9 +76,7 @@ impl Message {
     /// # Errors
     /// Returns `Corrupt` if the body has another type.
     pub(crate) fn read<T: DeserializeOwned + zbus::Type>(&self) -> BusResult<T> {
-        self.body
-            .deserialize_ignore_signature()
-            .map_err(|_| BusError::Corrupt("a value of an unexpected type"))
+        self.0.deserialize_ignore_signature().map_err(|_| BusError::Corrupt("a value of an unexpected type"))
     }
 
     /// Reads a property that is a text or an object path; empty for any other value.
@@ -103,40 +102,20 @@ impl Message {
 
     /// Returns the signature of the body, such as `a(so)` or `siiv`.
     pub(crate) fn signature(&self) -> String {
-        self.body.signature().to_string_no_parens()
+        self.0.signature().to_string_no_parens()
     }
 
     /// Returns the size of the body in bytes.
     pub(crate) fn size(&self) -> usize {
-        self.body.len()
-    }
-
-    /// Returns the bus name of the sender; empty on an app's own socket.
-    pub(crate) fn sender(&self) -> String {
-        self.message.header().sender().map(ToString::to_string).unwrap_or_default()
-    }
-
-    /// Returns the interface of a signal.
-    pub(crate) fn interface(&self) -> String {
-        self.message.header().interface().map(ToString::to_string).unwrap_or_default()
-    }
-
-    /// Returns the object path of a signal.
-    pub(crate) fn path(&self) -> String {
-        self.message.header().path().map(ToString::to_string).unwrap_or_default()
-    }
-
-    /// Returns the name of a signal.
-    pub(crate) fn member(&self) -> String {
-        self.message.header().member().map(ToString::to_string).unwrap_or_default()
+        self.0.len()
     }
 
     /// Returns the error that the message reports; `None` if it is not an error message.
     pub(super) fn fault(&self) -> Option<BusError> {
-        if self.message.message_type() != Type::Error {
+        let header = self.header();
+        if header.message_type() != Type::Error {
             return None;
         }
-        let header = self.message.header();
         let name = header.error_name().map(ToString::to_string).unwrap_or_default();
         let said =
             if self.signature().starts_with('s') { self.read().unwrap_or_default() } else { String::new() };
@@ -184,7 +163,8 @@ mod tests {
             Call::new("/a/b", "c.d", "E").with(("ä\"", -3, 9_u32, values.0, values.1, on_the_wire("b\0")));
         let message = sent(&call);
         assert_eq!(message.signature(), "siuvvs");
-        assert_eq!((&*message.interface(), &*message.member()), ("c.d", "E"));
+        let header = message.header();
+        assert_eq!((header.interface().unwrap().as_str(), header.member().unwrap().as_str()), ("c.d", "E"));
         let (text, int, unsigned, half, yes, end): (String, i32, u32, OwnedVariant, OwnedVariant, String) =
             message.read().unwrap();
         assert_eq!((&*text, int, unsigned, &*end), ("ä\"", -3, 9, "b "));
