@@ -22,14 +22,8 @@ pub(crate) fn clean_name<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, con
     {
         return &name[name.len() - content.len()..];
     }
-    match name.len().checked_sub(1).map(|rest| name.split_at_checked(rest / 2)) {
-        Some(Some((half, rest)))
-            if !half.is_empty()
-                && rest.strip_prefix(' ') == Some(half)
-                && (content.is_empty() || content == half) =>
-        {
-            half
-        }
+    match name.split_at_checked(name.len() / 2) {
+        Some((half, rest)) if rest.strip_prefix(' ') == Some(half) && ["", half].contains(&content) => half,
         _ => name,
     }
 }
@@ -37,33 +31,23 @@ pub(crate) fn clean_name<'a>(name: &'a str, toolkit: Toolkit, wrapper: bool, con
 /// Returns whether a name is that of a class, such as `GtkButton` or `EditorSourceView`; for
 /// wrappers, also whether it is any name in camel case, such as `HistoryView`.
 fn is_class(name: &str, prefixes: &[&str], wrapper: bool) -> bool {
+    let upper = |c: char| c.is_ascii_uppercase();
+    let plain = |text: &str| !text.is_empty() && text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
     // A Python class: `module+Class`.
-    let (module, name) = name.split_once('+').map_or((None, name), |(module, name)| (Some(module), name));
-    let plain = |text: &str| text.bytes().all(|b| b.is_ascii_alphanumeric() || b == b'_');
-    let of_module = module.is_some_and(|module| !module.is_empty() && plain(module))
-        && name.starts_with(|c: char| c.is_ascii_uppercase());
-    let word = !name.is_empty() && plain(name);
-    let inner = |rest: &str| rest.starts_with(|c: char| c.is_ascii_uppercase());
-    let of_library = prefixes.iter().any(|library| name.strip_prefix(library).is_some_and(inner));
-    let camel = || {
-        let mut case = name.chars().map(|c| c.is_ascii_uppercase());
-        case.next() == Some(true) && case.any(|upper| upper)
-    };
-    word && match module {
-        Some(_) => of_module,
-        None => of_library || words(name) >= 3 || (wrapper && camel()),
+    if let Some((module, class)) = name.split_once('+') {
+        return plain(module) && plain(class) && class.starts_with(upper);
     }
+    let of_library = |library| name.strip_prefix(library).is_some_and(|rest: &str| rest.starts_with(upper));
+    let camel = || name.starts_with(upper) && name.matches(upper).count() > 1;
+    plain(name) && (prefixes.iter().any(of_library) || is_three_words(name) || (wrapper && camel()))
 }
 
-/// Returns the number of capitalized words in a name that consists of nothing else, as class names
-/// do; otherwise 0.
-fn words(name: &str) -> usize {
-    let letters =
-        name.bytes().all(|b| b.is_ascii_alphabetic()) && name.starts_with(|c: char| c.is_ascii_uppercase());
-    let capital = |&at: &usize| name.as_bytes()[at].is_ascii_uppercase();
-    let small = |at: usize| name.as_bytes().get(at + 1).is_some_and(u8::is_ascii_lowercase);
-    let mut starts = (0..name.len()).filter(capital);
-    if letters && starts.clone().all(small) { starts.by_ref().count() } else { 0 }
+/// Returns whether a name consists of three or more capitalized words and nothing else, as class
+/// names do.
+fn is_three_words(name: &str) -> bool {
+    let mut behind_capitals = name.split(|c: char| c.is_ascii_uppercase());
+    let small = |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_lowercase());
+    behind_capitals.next() == Some("") && behind_capitals.clone().all(small) && behind_capitals.count() >= 3
 }
 
 /// Returns a tooltip as plain text. Qt passes on rich text.
