@@ -19,25 +19,24 @@ pub(crate) fn window_of<'a>(
     title: &str,
     size: Option<(f64, f64)>,
 ) -> Option<&'a Window> {
-    let of_process = |w: &&Window| pid.is_none() || w.pid == pid;
-    let mut own: Vec<&Window> = windows.iter().filter(|w| !w.popup).filter(of_process).collect();
-    if own.is_empty() {
-        // The process on the bus may be the proxy of a sandbox. In that case, the title must match
-        // and be unique.
-        own = windows.iter().filter(|w| !w.popup && !title.is_empty() && w.title == title).collect();
-        own = if own.len() == 1 { own } else { Vec::new() };
-    }
-    let titled: Vec<&Window> = own.iter().copied().filter(|w| w.title == title).collect();
-    let candidates = if titled.is_empty() { own } else { titled };
+    let main = || windows.iter().filter(|w| !w.popup);
+    let own = main().filter(|w| pid.is_none() || w.pid == pid);
+    let titled = |w: &Window| w.title == title;
     let off = |w: &Window| {
         let content = w.content();
         size.map_or(0.0, |(width, height)| (content.width - width).abs() + (content.height - height).abs())
     };
-    let shown = |w: &Window| w.is_shown();
+    let in_front = |w: &Window| (w.active, w.is_shown());
     let nearest = |a: &&Window, b: &&Window| {
-        off(a).total_cmp(&off(b)).then(b.active.cmp(&a.active)).then(shown(b).cmp(&shown(a)))
+        let by_title = titled(b).cmp(&titled(a));
+        by_title.then(off(a).total_cmp(&off(b))).then(in_front(b).cmp(&in_front(a)))
     };
-    candidates.into_iter().min_by(nearest)
+    own.min_by(nearest).or_else(|| {
+        // The process on the bus may be the proxy of a sandbox. In that case, the title must match
+        // and be unique.
+        let mut alike = main().filter(|w| !title.is_empty() && titled(w));
+        alike.next().filter(|_| alike.next().is_none())
+    })
 }
 
 /// Returns the X window that can belong only to this top-level object; `None` if that is not
@@ -52,9 +51,7 @@ pub(crate) fn only_window_of<'a>(
     before: Option<&[u32]>,
 ) -> Option<&'a Window> {
     let of_app = |w: &&Window| !w.popup && (pid.is_none() || w.pid == pid);
-    let new = |w: &&Window| before.is_none_or(|before| !before.contains(&w.id));
     let own: Vec<&Window> = windows.iter().filter(of_app).collect();
-    let titled = |w: &&Window| w.title == title;
     let fits = |w: &&Window| {
         size.is_some_and(|(width, height)| {
             let content = w.content();
@@ -66,7 +63,7 @@ pub(crate) fn only_window_of<'a>(
     let of_another = |w: &&Window| own.is_empty() && !w.popup && (before.is_some() || fits(w));
     let mut found: Vec<&Window> = match title.is_empty() {
         true => own.clone(),
-        false => windows.iter().filter(titled).filter(|w| of_app(w) || of_another(w)).collect(),
+        false => windows.iter().filter(|w| w.title == title && (of_app(w) || of_another(w))).collect(),
     };
     if found.is_empty() {
         // Qt appends the program's name to the title of the window, but not to the name on the bus.
@@ -74,14 +71,13 @@ pub(crate) fn only_window_of<'a>(
         found.extend(own.iter().filter(|w| w.title.strip_prefix(title).is_some_and(added)));
     }
     match before {
-        Some(_) => found.retain(new),
+        Some(before) => found.retain(|w| !before.contains(&w.id)),
         None if found.len() == alike => {}
         None => return None,
     }
-    if let [only] = found[..] {
-        return Some(only);
+    if found.len() > 1 {
+        found.retain(fits);
     }
-    found.retain(fits);
     if let [only] = found[..] { Some(only) } else { None }
 }
 
