@@ -1,11 +1,6 @@
 //! Determines which objects may cover an object, and which belong to it.
 
-use crate::model::extents::rect;
-use crate::model::parents::{chain, popup_in};
-use crate::model::roles;
-use crate::model::roles::number as role;
-use crate::model::states;
-use crate::model::{Object, ObjectTree};
+use crate::model::{Object, ObjectTree, chain, popup_in, rect, role, roles, states};
 
 /// Returns whether an object at the same position belongs to the target, wherever it is in the
 /// tree.
@@ -40,32 +35,26 @@ pub(crate) fn words(picture: &ObjectTree, at: usize) -> String {
 /// and of its ancestors. Boxes of GTK 3 lay their children out side by side; only panels let them
 /// overlap. Popups and scroll bars do not count.
 pub(crate) fn possible_covers(picture: &ObjectTree, at: usize) -> Vec<usize> {
-    let objects = &picture.objects;
     let profile = picture.profile();
     if !profile.children_overlap {
         return Vec::new();
     }
-    let mut out = Vec::new();
     let chain = chain(picture, at);
     // A popup is above everything in the window.
     let end = popup_in(picture, &chain).map_or(chain.len(), |popup| popup + 1);
-    for pair in chain[..end].windows(2) {
-        let (child, parent) = (pair[0], &objects[pair[1]]);
-        if profile.only_panels_overlap && parent.role != role::PANEL {
-            continue;
-        }
-        let later = parent.children.iter().skip_while(|&&c| c != child).skip(1);
-        let beside = later.copied().filter(|&other| {
-            let object = &objects[other];
-            let floats = object.role == role::SCROLL_BAR || is_popup(picture, other);
-            // The rectangles of GTK 4 are known, so objects elsewhere in the window need not be
-            // queried.
-            let near = !profile.is_asked_for_places || overlap(object.extents, objects[at].extents);
-            object.shown && !floats && near
-        });
-        out.extend(beside);
-    }
-    out
+    let overlapping = |pair: &&[usize]| !profile.only_panels_overlap || picture[pair[1]].role == role::PANEL;
+    let later = chain[..end].windows(2).filter(overlapping).flat_map(|pair| {
+        picture[pair[1]].children.iter().copied().skip_while(|&child| child != pair[0]).skip(1)
+    });
+    let may_cover = |&other: &usize| {
+        let object = &picture[other];
+        let floats = object.role == role::SCROLL_BAR || is_popup(picture, other);
+        // The rectangles of GTK 4 are known, so objects elsewhere in the window need not be
+        // queried.
+        let near = !profile.is_asked_for_places || overlap(object.extents, picture[at].extents);
+        object.shown && !floats && near
+    };
+    later.filter(may_cover).collect()
 }
 
 /// Returns whether an object is or contains a popup.
