@@ -11,16 +11,15 @@
 use super::body::{Call, Message};
 use crate::bus::error::{BusError, BusResult};
 use crate::limits::{AT_ONCE, PATIENCE};
+use futures_util::StreamExt;
 use hashbrown::HashMap;
 use parking_lot::Mutex;
 use std::num::NonZeroU32;
-use std::pin::Pin;
 use std::sync::Arc;
 use std::time::Duration;
 use tokio::sync::{mpsc, oneshot};
 use tokio::time::timeout;
 use tokio_util::task::AbortOnDropHandle;
-use zbus::export::futures_core::Stream;
 use zbus::message::Type;
 use zbus::{Connection, MessageStream, connection};
 
@@ -206,7 +205,7 @@ async fn write_all(
 /// Reads messages until the other side closes the connection or reading fails.
 async fn read_all(mut stream: MessageStream, pending: Arc<Mutex<PendingCalls>>, listener: Listener) {
     let why = loop {
-        match std::future::poll_fn(|cx| Pin::new(&mut stream).poll_next(cx)).await {
+        match stream.next().await {
             Some(Ok(message)) => handle_message(&pending, &listener, message),
             Some(Err(e)) => break e.to_string(),
             None => break "the peer closed it".to_owned(),

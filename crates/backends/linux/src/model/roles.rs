@@ -113,15 +113,14 @@ pub(crate) fn aria_role(role: u32, above: ParentContext, states: u64, named: boo
     let is = |bit: u64| states & bit != 0;
     match role {
         // Window roles denote something smaller inside another window.
-        n::FRAME if !above.top && !named => Role::Generic,
+        n::FRAME | n::DIALOG if !above.top && !named => Role::Generic,
         n::FRAME if !above.top => Role::Group,
-        n::DIALOG if !above.top && !named => Role::Generic,
         n::ALERT if !above.top => Role::Alert,
         n::FILE_CHOOSER | n::COLOR_CHOOSER | n::FONT_CHOOSER if above.top => Role::Dialog,
         n::WINDOW if above.top && named => Role::Window,
         n::PANEL if !named => Role::Generic,
-        // GTK 3 and Firefox report the list of a combo box as a menu.
-        n::MENU if above.combo => Role::ListBox,
+        // The list of a combo box, which GTK 3 and Firefox report as a menu.
+        n::MENU | n::LIST if above.combo => Role::ListBox,
         n::MENU_ITEM if above.combo => Role::Option,
         n::MENU if matches!(above.role, n::MENU_BAR | n::MENU | n::POPUP_MENU) => Role::MenuItem,
         // Qt reports that an entry is checked, but not that it is checkable. The role must not
@@ -132,7 +131,6 @@ pub(crate) fn aria_role(role: u32, above: ParentContext, states: u64, named: boo
         {
             Role::MenuItemCheckbox
         }
-        n::LIST if above.combo => Role::ListBox,
         n::LIST_ITEM if above.combo || above.role == n::LIST_BOX => Role::Option,
         n::ICON if is(states::SELECTABLE) => Role::Option,
         n::TABLE_CELL if above.role == n::TREE_TABLE => Role::GridCell,
