@@ -17,8 +17,8 @@
 //! parent. They are therefore listed with the windows while they are shown.
 
 use crate::bus::{BusResult, Link, ROOT, Reference};
-use crate::limits;
-use crate::model::{Facts, ObjectTree, chain, rect, role as n, roles, states as s};
+use crate::model::parents::{parents, path_up};
+use crate::model::{Facts, ObjectTree, is_menu_item, rect, role as n, roles, states as s};
 use crate::toolkit::profile::Toolkit;
 use hashbrown::{HashMap, HashSet};
 
@@ -75,71 +75,38 @@ pub(crate) fn unfocused(picture: &ObjectTree) -> HashSet<usize> {
     if picture.toolkit != Toolkit::Qt {
         return out;
     }
-    let mut found = FocusClaims::default();
-    for &window in &picture.root().children {
-        found.look(picture, window, None, 0);
-    }
-    let FocusClaims { widgets, holders, items } = found;
+    let above = parents(picture);
+    let around = |at: usize| path_up(&above, at).into_iter().skip(1);
+    let focused = picture.walk(0, |object| object.shown).filter(|&at| {
+        let object = &picture[at];
+        // A tab reports the focus when it is selected, and an open menu takes the keys from all
+        // others.
+        let anyway = object.role == n::PAGE_TAB || is_menu_item(object.role);
+        object.shown && object.is(s::FOCUSED) && !anyway && above[at] != 0
+    });
+    // The innermost list, table or tree around an item.
+    let list_of = |at: usize| {
+        let is_item = roles::is(picture[at].role, Facts::ITEM);
+        around(at).find(|&list| is_item && is_list(picture[list].role))
+    };
+    let (items, widgets): (Vec<usize>, Vec<usize>) = focused.partition(|&at| list_of(at).is_some());
+    // Of widgets inside each other, only the innermost may have the focus.
+    let outer: HashSet<usize> = widgets.iter().flat_map(|&at| around(at)).collect();
+    let holders: Vec<usize> = widgets.iter().copied().filter(|at| !outer.contains(at)).collect();
     // It is unknown which of several widgets passes the focus on, unless exactly one is a text
     // field.
-    let mut fields = holders.iter().copied().filter(|&at| picture[at].is(s::EDITABLE));
-    if let (Some(field), None) = (fields.next(), fields.next()) {
-        let around = chain(picture, field);
+    let mut fields = holders.iter().filter(|&&at| picture[at].is(s::EDITABLE));
+    if let (Some(&field), None) = (fields.next(), fields.next()) {
+        let around = path_up(&above, field);
         out.extend(widgets.into_iter().filter(|at| !around.contains(at)));
     }
-    let has_it = |list: Option<usize>| list.is_some_and(|list| picture[list].is(s::FOCUSED));
     // Tables of Qt 5 never report the focus. If there is only one list or table, the claim of its
     // item is accepted.
-    let lists: HashSet<Option<usize>> = items.iter().map(|&(_, list)| list).collect();
+    let lists: HashSet<usize> = items.iter().filter_map(|&at| list_of(at)).collect();
     let believed = holders.is_empty() && lists.len() == 1;
-    out.extend(items.into_iter().filter(|&(_, list)| !believed && !has_it(list)).map(|(at, _)| at));
+    let has_it = |list: usize| believed || picture[list].is(s::FOCUSED);
+    out.extend(items.into_iter().filter(|&at| !list_of(at).is_some_and(has_it)));
     out
-}
-
-/// Objects that report the focus.
-#[derive(Default)]
-struct FocusClaims {
-    /// The widgets that report the focus.
-    widgets: Vec<usize>,
-    /// The innermost of `widgets`: those that contain no other widget that reports the focus.
-    holders: Vec<usize>,
-    /// Items of lists, tables and trees, each with its container.
-    items: Vec<(usize, Option<usize>)>,
-}
-
-impl FocusClaims {
-    /// Searches an object and its descendants; `list` is the innermost list, table or tree around
-    /// the object. Returns whether the object or a descendant is a widget that reports the focus.
-    fn look(&mut self, picture: &ObjectTree, at: usize, list: Option<usize>, depth: usize) -> bool {
-        let object = &picture[at];
-        if !object.shown || depth > limits::DEPTH {
-            return false;
-        }
-        let below = if is_list(object.role) { Some(at) } else { list };
-        let mut inside = false;
-        for &child in &object.children {
-            inside |= self.look(picture, child, below, depth + 1);
-        }
-        if !object.is(s::FOCUSED) || depth == 0 {
-            return inside;
-        }
-        match object.role {
-            // A tab reports the focus when it is selected, and an open menu takes the keys from all
-            // others.
-            n::PAGE_TAB | n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM => inside,
-            _ if list.is_some() && roles::is(object.role, Facts::ITEM) => {
-                self.items.push((at, list));
-                inside
-            }
-            _ => {
-                self.widgets.push(at);
-                if !inside {
-                    self.holders.push(at);
-                }
-                true
-            }
-        }
-    }
 }
 
 fn is_list(role: u32) -> bool {
@@ -157,13 +124,12 @@ fn folded_lists(picture: &ObjectTree) -> impl Iterator<Item = usize> + '_ {
 /// Returns the parts of windows that may be parked, and the windows that have such parts. The
 /// rectangles of both are needed.
 fn parked_docks(picture: &ObjectTree) -> Vec<usize> {
-    let mut out = Vec::new();
-    for &window in &picture.root().children {
-        let from = out.len();
-        out.extend(parts(picture, window));
-        out.extend((out.len() > from).then_some(window));
-    }
-    out
+    let of_window = |&window: &usize| {
+        let parts: Vec<usize> = parts(picture, window).collect();
+        let window = (!parts.is_empty()).then_some(window);
+        parts.into_iter().chain(window)
+    };
+    picture.root().children.iter().flat_map(of_window).collect()
 }
 
 fn parts(picture: &ObjectTree, window: usize) -> impl Iterator<Item = usize> + '_ {
