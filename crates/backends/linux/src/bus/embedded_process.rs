@@ -30,9 +30,8 @@ impl Link {
     /// Returns the path of an object that the object `by` refers to. The path of a guest includes
     /// its bus name.
     pub(crate) fn resolve_path(&self, by: &str, (bus, path): Reference) -> String {
-        let nearby = embedded_path(by).map(|(bus, _)| bus);
-        match nearby {
-            Some(nearby) if bus.is_empty() => format!("{nearby}{path}"),
+        match embedded_path(by) {
+            Some((nearby, _)) if bus.is_empty() => format!("{nearby}{path}"),
             _ if bus.is_empty() || bus == self.name => path,
             _ => format!("{bus}{path}"),
         }
@@ -60,28 +59,22 @@ impl Link {
     /// Makes calls, some of which are for guests. A guest that is gone or hangs counts as vanished,
     /// and does not affect the app.
     pub(super) async fn call_with_embedded(&self, calls: &[Call<'_>]) -> Vec<Answer> {
-        let mut answers: Vec<Answer> = calls.iter().map(|_| Err(BusError::Vanished)).collect();
-        let mut groups: HashMap<Option<&str>, Vec<usize>> = HashMap::new();
+        let mut answers = vec![Err(BusError::Vanished); calls.len()];
+        let mut groups: HashMap<Option<&str>, (Vec<usize>, Vec<Call<'_>>)> = HashMap::new();
         for (at, call) in calls.iter().enumerate() {
-            groups.entry(embedded_path(call.path).map(|(bus, _)| bus)).or_default().push(at);
+            let guest = embedded_path(call.path);
+            let (places, calls) = groups.entry(guest.map(|(bus, _)| bus)).or_default();
+            places.push(at);
+            calls.push(Call { path: guest.map_or(call.path, |(_, path)| path), ..call.clone() });
         }
-        for (bus, places) in groups {
-            let local = |&at: &usize| {
-                let path = embedded_path(calls[at].path).map_or(calls[at].path, |(_, path)| path);
-                Call { path, ..calls[at].clone() }
-            };
-            let some: Vec<Call<'_>> = places.iter().map(local).collect();
+        for (bus, (places, calls)) in groups {
             let answered = match bus {
-                None => self.calls_to_app(&some).await,
-                Some(bus) => self.bus.calls(Some(bus), &some, PATIENCE).await,
+                None => self.calls_to_app(&calls).await,
+                Some(bus) => self.bus.calls(Some(bus), &calls, PATIENCE).await,
             };
             for (at, answer) in places.into_iter().zip(answered) {
-                answers[at] = match answer {
-                    Err(BusError::Closed(_) | BusError::Silent(_)) if bus.is_some() => {
-                        Err(BusError::Vanished)
-                    }
-                    answer => answer,
-                };
+                let is_lost = bus.is_some() && answer.as_ref().is_err_and(BusError::is_lost);
+                answers[at] = if is_lost { Err(BusError::Vanished) } else { answer };
             }
         }
         answers

@@ -80,7 +80,7 @@ struct Page {
 }
 
 /// Returns the paths of the objects that a press at these points of an object would reach. For an
-/// internal part of a control, returns the nearest ancestor that was read.
+/// internal part of a control, its ancestors follow, up to the nearest one that was read.
 ///
 /// # Errors
 /// Returns an error if the app is gone or silent.
@@ -94,16 +94,13 @@ async fn at_points(
     let calls: Vec<Call<'_>> = points.map(|point| calls::at_point(path, point, Toolkit::Gtk4)).collect();
     let mut there = paths(link.each(&calls).await?);
     let known: HashSet<&str> = picture.objects.iter().map(|object| object.path.as_str()).collect();
+    let mut from = 0;
     for _ in 0..MAX_ANCESTORS {
         // Internal parts of controls are not listed as children.
-        let (mut known_ones, inner): (Vec<String>, Vec<String>) =
-            there.into_iter().partition(|path| known.contains(path.as_str()));
-        let above = link.parents(&inner.iter().map(String::as_str).collect::<Vec<_>>()).await?;
-        known_ones.extend(paths(above));
-        there = known_ones;
-        if inner.is_empty() {
-            break;
-        }
+        let inner = there[from..].iter().map(String::as_str).filter(|path| !known.contains(path));
+        let above = paths(link.parents(&inner.collect::<Vec<_>>()).await?);
+        from = there.len();
+        there.extend(above);
     }
     Ok(there)
 }
