@@ -73,11 +73,7 @@ impl EventState {
     /// Processes one signal. Returns whether it was relevant.
     fn take(&mut self, message: &Message) -> bool {
         let header = message.header();
-        let (Some(sender), Some(interface), Some(member), Some(path)) =
-            (header.sender(), header.interface(), header.member(), header.path())
-        else {
-            return false;
-        };
+        let (Some(sender), Some(member)) = (header.sender(), header.member()) else { return false };
         // Accept this signal only from the bus itself, because an app may send one with the same
         // name.
         if sender == DAEMON && member == "NameOwnerChanged" {
@@ -94,26 +90,28 @@ impl EventState {
         if !own && !self.guests.iter().any(|guest| *sender == **guest) {
             return false;
         }
-        let Some(event) = interface.strip_prefix("org.a11y.atspi.") else { return false };
+        let event = header.interface().and_then(|name| name.strip_prefix("org.a11y.atspi."));
+        let Some(event) = event else { return false };
         let detail = truncate(&message.read::<String>().unwrap_or_default());
         // The text of an event (`siiv…`); empty if it has another shape.
         let said = || {
             let event = message.read::<(String, i32, i32, OwnedVariant)>();
             event.map_or_else(|_| String::new(), |(.., value)| truncate(text(&value).trim()))
         };
-        match (event, member.as_str()) {
+        let what = DesktopObject::Window;
+        let notice = match (event, member.as_str()) {
             // A new object in the cache need not be visible.
             ("Cache", _) => return false,
-            ("Event.Window", "Create") => {
-                self.notice(Notice::Appeared { what: DesktopObject::Window, name: said() })
-            }
-            ("Event.Window", "Destroy") => {
-                self.notice(Notice::Disappeared { what: DesktopObject::Window, name: said() })
-            }
-            ("Event.Object", "Announcement") => self.notice(Notice::LiveRegionText { text: said() }),
-            _ => {}
+            ("Event.Window", "Create") => Some(Notice::Appeared { what, name: said() }),
+            ("Event.Window", "Destroy") => Some(Notice::Disappeared { what, name: said() }),
+            ("Event.Object", "Announcement") => Some(Notice::LiveRegionText { text: said() }),
+            _ => None,
+        };
+        if let Some(notice) = notice {
+            push_latest(&mut self.notices, notice, MAX_NOTICES);
         }
-        if member == "StateChanged" && detail == "showing" && own {
+        let showing = own && member == "StateChanged" && detail == "showing";
+        if let Some(path) = header.path().filter(|_| showing) {
             self.shown.retain(|other| *other != **path);
             if message.read::<(String, i32)>().is_ok_and(|(_, on)| on != 0) {
                 push_latest(&mut self.shown, path.to_string(), MAX_SHOWN);
@@ -129,10 +127,6 @@ impl EventState {
         self.changes += 1;
         self.changed_at = Some(Instant::now());
         self.last = what;
-    }
-
-    fn notice(&mut self, notice: Notice) {
-        push_latest(&mut self.notices, notice, MAX_NOTICES);
     }
 }
 
