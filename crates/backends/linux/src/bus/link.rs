@@ -56,11 +56,8 @@ impl Link {
             let window: Option<Reference> = unless_lost(window.and_then(|answer| answer.read()))?;
             toolkit = window.map_or(toolkit, |(_, path)| Toolkit::of_window(&path));
         }
-        let mut direct = None;
-        if !address.is_empty() {
-            let wire = Wire::connect(&address, false, SOCKET, Box::new(|_| {})).await;
-            direct = wire.inspect_err(|e| tracing::debug!("{name} is queried over the bus: {e}")).ok();
-        }
+        let direct = Wire::connect(&address, false, SOCKET, Box::new(|_| {})).await;
+        let direct = direct.inspect_err(|e| tracing::debug!("{name} is queried over the bus: {e}")).ok();
         let orders = direct.is_some().then(|| OrderSockets::to(&address));
         Ok(Self { bus, direct: direct.map(Arc::new), orders, name: name.to_owned(), toolkit })
     }
