@@ -1,6 +1,6 @@
 //! AT-SPI roles: their ARIA counterparts and properties.
 
-use crate::model::roles::number as role;
+use crate::model::roles::number as n;
 use crate::model::states;
 use crate::toolkit::profile::Toolkit;
 use std::sync::LazyLock;
@@ -92,7 +92,7 @@ pub(crate) fn tag(role: u32) -> &'static str {
 
 /// Returns whether a role without a name is a mere wrapper.
 pub(crate) fn is_wrapper(role: u32) -> bool {
-    role == number::PANEL || ROWS.get(role as usize).is_none_or(|row| row.role == Role::Generic)
+    role == n::PANEL || ROWS.get(role as usize).is_none_or(|row| row.role == Role::Generic)
 }
 
 /// The properties of an object's ancestors on which the object's role depends.
@@ -108,7 +108,6 @@ pub(crate) struct ParentContext {
 
 /// Returns the ARIA role of an object.
 pub(crate) fn aria_role(role: u32, above: ParentContext, states: u64, named: bool, toolkit: Toolkit) -> Role {
-    use number as n;
     let plain = ROWS.get(role as usize).map_or(Role::Generic, |row| row.role);
     let is = |bit: u64| states & bit != 0;
     match role {
@@ -149,7 +148,6 @@ pub(crate) fn landmark(xml_roles: &str) -> Option<Role> {
 
 /// Returns the states that a role implies, by itself or together with a reported state.
 pub(crate) fn inherent_states(role: u32, mapped: Role, states: u64) -> States {
-    use number as n;
     let mut out = States::empty();
     out.set(States::PROTECTED, role == n::PASSWORD);
     out.set(States::SCROLLABLE, role == n::SCROLL_PANE);
@@ -170,17 +168,17 @@ pub(crate) fn inherent_states(role: u32, mapped: Role, states: u64) -> States {
 
 /// Returns whether a role is an entry of a menu.
 pub(crate) fn is_menu_item(number: u32) -> bool {
-    matches!(number, role::MENU_ITEM | role::CHECK_MENU_ITEM | role::RADIO_MENU_ITEM)
+    matches!(number, n::MENU_ITEM | n::CHECK_MENU_ITEM | n::RADIO_MENU_ITEM)
 }
 
 /// Returns whether a role is a menu, in a menu bar or as a popup.
 pub(crate) fn is_menu(number: u32) -> bool {
-    matches!(number, role::MENU | role::POPUP_MENU)
+    matches!(number, n::MENU | n::POPUP_MENU)
 }
 
 /// Returns whether a role is a field that text is typed into.
 pub(crate) fn is_field(number: u32) -> bool {
-    matches!(number, role::TEXT | role::ENTRY | role::PASSWORD | role::SPIN_BUTTON | role::TERMINAL)
+    matches!(number, n::TEXT | n::ENTRY | n::PASSWORD | n::SPIN_BUTTON | n::TERMINAL)
 }
 
 #[cfg(test)]
