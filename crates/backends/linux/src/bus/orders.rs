@@ -41,7 +41,7 @@ pub(super) struct OrderSockets {
 
 #[derive(Debug)]
 struct Socket {
-    wire: Arc<Wire>,
+    wire: Wire,
     /// The last order, if it may still be running.
     running: Option<RunningOrder>,
 }
@@ -76,7 +76,7 @@ impl OrderSockets {
             return Err(BusError::Silent(PROBED.as_millis()));
         }
         let wire = Wire::connect(&self.address, false, SOCKET, Box::new(|_| {})).await?;
-        sockets.push(Socket { wire: Arc::new(wire), running: None });
+        sockets.push(Socket { wire, running: None });
         Ok(sockets.len() - 1)
     }
 }
@@ -114,18 +114,17 @@ impl Link {
     ) -> BusResult<Option<Message>> {
         let mut sockets = Arc::clone(&orders.sockets).lock_owned().await;
         let at = orders.free(&mut sockets, self).await?;
-        let wire = Arc::clone(&sockets[at].wire);
         // Set even if the caller stops waiting.
         sockets[at].running = Some(RunningOrder::default());
         // The app handles both in this order, so the list contains no window that the order opens.
-        let mut answers = wire.calls(None, &[list_windows(), call.clone()], patience).await;
+        let mut answers = sockets[at].wire.calls(None, &[list_windows(), call.clone()], patience).await;
         let answer = answers.pop().unwrap_or(Err(BusError::Silent(patience.as_millis())));
         let windows = answers.pop().and_then(|windows| paths(&windows.ok()?).ok());
         sockets[at].running = Some(RunningOrder { windows });
         match answer {
-            Err(BusError::Silent(_)) => Ok(None),
-            Err(fault @ BusError::Closed(_)) => Err(fault),
-            answer if call.interface == ACTION => {
+            Err(BusError::Silent(_)) => return Ok(None),
+            Err(BusError::Closed(_)) => {}
+            _ if call.interface == ACTION => {
                 // The bridge of GTK 3 answers before it acts.
                 let link = self.clone();
                 tokio::spawn(async move {
@@ -135,13 +134,10 @@ impl Link {
                         sockets[at].probe(&windows).await;
                     }
                 });
-                answer.map(Some)
             }
-            answer => {
-                sockets[at].running = None;
-                answer.map(Some)
-            }
+            _ => sockets[at].running = None,
         }
+        answer.map(Some)
     }
 
     /// Returns the paths of the app's windows.
@@ -235,7 +231,7 @@ mod tests {
     #[tokio::test]
     async fn socket_is_not_probed_while_a_window_of_its_order_is_open() {
         let other = App::start();
-        let wire = Arc::new(other.connect(Box::new(|_| {})).await);
+        let wire = other.connect(Box::new(|_| {})).await;
         let mut socket = Socket { wire, running: order(&["/1", "/2"]) };
         assert!(!socket.probe(&names(&["/1", "/3"])).await);
         assert_eq!((other.calls(), &socket.running), (0, &order(&["/1", "/2"])));
