@@ -3,7 +3,7 @@
 
 use crate::bus::error::{BusError, BusResult};
 use serde::de::DeserializeOwned;
-use zbus::message::{Body, Header, Type};
+use zbus::message::{Body, Header};
 use zbus::{OwnedVariant, Structure, Variant};
 
 /// A reference to an object: the bus name of its process, which may be empty for an object of the
@@ -110,16 +110,13 @@ impl Message {
         self.0.len()
     }
 
-    /// Returns the error that the message reports; `None` if it is not an error message.
-    pub(super) fn fault(&self) -> Option<BusError> {
+    /// Returns the error that the message reports, if it is an error message.
+    pub(super) fn fault(&self) -> BusError {
         let header = self.header();
-        if header.message_type() != Type::Error {
-            return None;
-        }
         let name = header.error_name().map(ToString::to_string).unwrap_or_default();
         let said =
             if self.signature().starts_with('s') { self.read().unwrap_or_default() } else { String::new() };
-        Some(BusError::of(&name, &said))
+        BusError::of(&name, &said)
     }
 }
 

@@ -215,7 +215,8 @@ async fn read_all(mut stream: MessageStream, pending: Arc<Mutex<PendingCalls>>, 
 }
 
 fn handle_message(pending: &Mutex<PendingCalls>, listener: &Listener, message: zbus::Message) {
-    match message.message_type() {
+    let kind = message.message_type();
+    match kind {
         Type::Signal => listener(&Message::new(message)),
         // No method calls are served.
         Type::MethodCall => {}
@@ -224,7 +225,7 @@ fn handle_message(pending: &Mutex<PendingCalls>, listener: &Listener, message: z
             let Some(call) = pending.lock().calls.remove(&to) else { return };
             let answer = Message::new(message);
             // The receiver of a late answer is gone.
-            call.send(answer.fault().map_or(Ok(answer), Err)).ok();
+            call.send(if kind == Type::Error { Err(answer.fault()) } else { Ok(answer) }).ok();
         }
     }
 }
