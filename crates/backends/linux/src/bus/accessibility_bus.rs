@@ -234,10 +234,8 @@ async fn find(addresses: &Addresses, until: Instant) -> BusResult<String> {
     let missing = |why: String| BusError::Closed(format!("{silent}; display {display}: {why}"));
     let address = Address::shared(&display);
     let found = tokio::task::spawn_blocking(move || address.root_text(PROPERTY)).await;
-    match found.map_err(|e| missing(e.to_string()))?.map_err(|e| missing(e.to_string()))? {
-        Some(address) => Ok(address),
-        None => Err(missing(format!("its root window has no property {PROPERTY}"))),
-    }
+    let found = found.map_err(|e| missing(e.to_string()))?.map_err(|e| missing(e.to_string()))?;
+    found.ok_or_else(|| missing(format!("its root window has no property {PROPERTY}")))
 }
 
 /// Sends a query to the launcher of the accessibility bus, over the session bus at the address

@@ -20,10 +20,7 @@ const PATIENCE: Duration = Duration::from_millis(800);
 
 /// Splits the path of a guest into its bus name and object path; `None` for an object of the app.
 pub(crate) fn embedded_path(path: &str) -> Option<(&str, &str)> {
-    match path.find('/') {
-        None | Some(0) => None,
-        Some(at) => Some(path.split_at(at)),
-    }
+    path.find('/').filter(|&at| at > 0).map(|at| path.split_at(at))
 }
 
 impl Link {

@@ -10,7 +10,6 @@ pub(crate) fn remaining(until: Instant) -> Duration {
 
 /// The reason why a call has no usable answer.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[non_exhaustive]
 pub(crate) enum BusError {
     /// The app or the bus is gone.
     #[error("no connection: {0}")]
