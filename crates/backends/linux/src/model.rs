@@ -111,11 +111,10 @@ impl Object {
 
     /// Returns the size of all texts of the object, in bytes.
     pub(crate) fn text_size(&self) -> usize {
-        let pairs = self.attributes.iter().map(|(key, value)| key.len() + value.len());
-        let lists = self.labelled_by.iter().chain(&self.actions).map(String::len);
-        let texts = [&self.name, &self.description, &self.child_of, &self.address].map(String::len);
-        let text = self.text.as_ref().map_or(0, String::len);
-        self.path.len() + text + texts.iter().sum::<usize>() + pairs.chain(lists).sum::<usize>()
+        let single = [&self.path, &self.name, &self.description, &self.child_of, &self.address];
+        let pairs = self.attributes.iter().flat_map(|(key, value)| [key, value]);
+        let lists = self.labelled_by.iter().chain(&self.actions);
+        single.into_iter().chain(&self.text).chain(pairs).chain(lists).map(String::len).sum()
     }
 
     /// Returns whether any of these states is set.
@@ -182,11 +181,10 @@ impl ObjectTree {
     /// Returns the active window: one that reports being active, otherwise one with the focus
     /// inside.
     pub(crate) fn active(&self) -> Option<usize> {
-        let windows = &self.root().children;
-        let seen = |&&w: &&usize| s::is_visible(self[w].states, self.toolkit);
-        let active = windows.iter().filter(seen).find(|&&w| self[w].is(s::ACTIVE));
-        let focused = |window| self.inside(window).any(|at| self[at].is(s::FOCUSED));
-        active.or_else(|| windows.iter().filter(seen).find(|&&w| focused(w))).copied()
+        let windows = self.root().children.iter().copied();
+        let mut seen = windows.filter(|&window| s::is_visible(self[window].states, self.toolkit));
+        let active = seen.clone().find(|&window| self[window].is(s::ACTIVE));
+        active.or_else(|| seen.find(|&window| self.inside(window).any(|at| self[at].is(s::FOCUSED))))
     }
 
     /// Returns the title of the app: the title of its active window or of the first window with a

@@ -47,14 +47,12 @@ pub(crate) const DEEP: usize = 64;
 /// Returns whether an object is the popup that shows its `child`; `above` is the object's parent.
 pub(crate) fn holds_popup(picture: &ObjectTree, at: usize, child: usize, above: Option<usize>) -> bool {
     let role = |at: usize| picture[at].role;
-    match picture.profile().popover {
-        Some(_) => picture.is_popover(&picture[at]),
-        None => match role(at) {
-            n::MENU | n::POPUP_MENU => true,
-            // GTK 3 puts the entries of a menu button's menu into the button.
-            parent if is_menu_item(role(child)) => parent != n::MENU_BAR,
-            n::LIST | n::LIST_BOX | n::TREE | n::TABLE => above.map(role) == Some(n::COMBO_BOX),
-            _ => false,
-        },
+    match role(at) {
+        _ if picture.profile().popover.is_some() => picture.is_popover(&picture[at]),
+        n::MENU | n::POPUP_MENU => true,
+        // GTK 3 puts the entries of a menu button's menu into the button.
+        parent if is_menu_item(role(child)) => parent != n::MENU_BAR,
+        n::LIST | n::LIST_BOX | n::TREE | n::TABLE => above.map(role) == Some(n::COMBO_BOX),
+        _ => false,
     }
 }

@@ -108,8 +108,11 @@ pub(crate) struct ParentContext {
 
 /// Returns the ARIA role of an object.
 pub(crate) fn aria_role(role: u32, above: ParentContext, states: u64, named: bool, toolkit: Toolkit) -> Role {
-    let plain = ROWS.get(role as usize).map_or(Role::Generic, |row| row.role);
     let is = |bit: u64| states & bit != 0;
+    // Qt reports that a menu entry is checked, but not that it is checkable. The role must not
+    // depend on whether the entry is checked.
+    let says_only_checked = toolkit.profile().entries_say_only_checked;
+    let checkable = is(states::CHECKABLE) || is(states::CHECKED) && !says_only_checked;
     match role {
         // Window roles denote something smaller inside another window.
         n::FRAME | n::DIALOG if !above.top && !named => Role::Generic,
@@ -122,20 +125,13 @@ pub(crate) fn aria_role(role: u32, above: ParentContext, states: u64, named: boo
         n::MENU | n::LIST if above.combo => Role::ListBox,
         n::MENU_ITEM if above.combo => Role::Option,
         n::MENU if matches!(above.role, n::MENU_BAR | n::MENU | n::POPUP_MENU) => Role::MenuItem,
-        // Qt reports that an entry is checked, but not that it is checkable. The role must not
-        // depend on whether the entry is checked.
-        n::MENU_ITEM
-            if is(states::CHECKABLE)
-                || is(states::CHECKED) && !toolkit.profile().entries_say_only_checked =>
-        {
-            Role::MenuItemCheckbox
-        }
+        n::MENU_ITEM if checkable => Role::MenuItemCheckbox,
         n::LIST_ITEM if above.combo || above.role == n::LIST_BOX => Role::Option,
         n::ICON if is(states::SELECTABLE) => Role::Option,
         n::TABLE_CELL if above.role == n::TREE_TABLE => Role::GridCell,
         // A text that is neither editable nor focusable is plain.
         n::TEXT if !is(states::EDITABLE) && !is(states::FOCUSABLE) => Role::Generic,
-        _ => plain,
+        _ => ROWS.get(role as usize).map_or(Role::Generic, |row| row.role),
     }
 }
 
