@@ -39,10 +39,8 @@ pub(crate) fn plain_questions(toolkit: Toolkit, object: &Object) -> Option<&'sta
 /// Derives facts from the answers to [`plain_questions`].
 pub(crate) fn keep_plain(object: &mut Object) {
     object.interfaces.insert(Interfaces::AROUND_TEXT);
-    if object.role == role::TABLE_ROW {
-        return;
-    }
     match &object.text {
+        _ if object.role == role::TABLE_ROW => {}
         // For example, an image with the role of a heading.
         None => object.interfaces.remove(Interfaces::TEXT),
         // The text contains one character per child. An empty text may omit children.
@@ -56,13 +54,12 @@ pub(crate) fn keep_plain(object: &mut Object) {
 
 /// Returns the queries that follow from the details of an object.
 pub(crate) fn late_questions(toolkit: Toolkit, object: &Object) -> Vec<Question> {
-    if toolkit != Toolkit::Gecko {
+    if toolkit != Toolkit::Gecko || !is_plain(object) || !names_by_markup(object.role) {
         return Vec::new();
     }
     let (explicit, tag) = (object.attribute("explicit-name"), object.attribute("tag"));
-    let unnamed = is_plain(object) && names_by_markup(object.role) && object.name.is_empty();
-    let name = unnamed && (explicit.is_some() || tag.is_none());
-    let text = has_text_later(object) && tag != Some("tr");
+    let name = object.name.is_empty() && (explicit.is_some() || tag.is_none());
+    let text = object.role == role::TABLE_ROW && tag != Some("tr");
     name.then_some(Question::Name).into_iter().chain(text.then_some(Question::Text)).collect()
 }
 
@@ -71,7 +68,8 @@ pub(crate) fn skips(toolkit: Toolkit, object: &Object, question: Question) -> bo
     match question {
         _ if toolkit != Toolkit::Gecko => false,
         Question::Extents => is_where_its_row_is(object),
-        Question::Text => object.text.is_some() || has_text_later(object),
+        // The text of a row is queried after its attributes.
+        Question::Text => object.text.is_some() || is_plain(object) && object.role == role::TABLE_ROW,
         _ => false,
     }
 }
@@ -122,11 +120,6 @@ fn is_plain(object: &Object) -> bool {
         || names_by_markup(object.role)
         || matches!(object.role, role::HEADING | role::PARAGRAPH | role::LIST_ITEM);
     object.states & !PLAIN == 0 && holds_text
-}
-
-/// Returns whether the text of an object is queried after its attributes.
-fn has_text_later(object: &Object) -> bool {
-    is_plain(object) && object.role == role::TABLE_ROW
 }
 
 /// Returns whether a plain object is as visible as its row, so that its rectangle is not needed.

@@ -18,9 +18,8 @@ pub(super) async fn read_chosen_options(link: &Link, picture: &mut ObjectTree) -
     let first = |&at: &usize| Call::new(&picture[at].path, SELECTION, "GetSelectedChild").with((0,));
     let chosen = link.each::<Reference>(&asked.iter().map(first).collect::<Vec<_>>()).await?;
     // Combo boxes that return nothing have no selected option.
-    let chosen = asked.iter().zip(chosen).filter_map(|(&at, child)| Some((at, child?)));
-    let chosen: Vec<(usize, String)> =
-        chosen.map(|(at, child)| (at, link.resolve_path(&picture[at].path, child))).collect();
+    let path = |(&at, child)| Some((at, link.resolve_path(&picture[at].path, child?)));
+    let chosen: Vec<(usize, String)> = asked.iter().zip(chosen).filter_map(path).collect();
     let calls: Vec<Call<'_>> =
         chosen.iter().map(|(_, path)| calls::property(path, ACCESSIBLE, "Name")).collect();
     for ((at, _), answer) in chosen.iter().zip(link.calls(&calls).await) {

@@ -35,8 +35,7 @@ pub(crate) async fn unlisted_popups(
     if link.toolkit != Toolkit::Qt {
         return Ok(Vec::new());
     }
-    let unread = shown.iter().map(String::as_str).filter(|path| !known.contains_key(*path));
-    let unread: Vec<&str> = unread.collect();
+    let unread: Vec<_> = shown.iter().map(String::as_str).filter(|path| !known.contains_key(*path)).collect();
     // An object without an answer is gone.
     let parents = link.parents(&unread).await?;
     let is_popup = |parent: Option<Reference>| parent.is_some_and(|(_, parent)| parent == ROOT);
@@ -87,6 +86,7 @@ pub(crate) fn unfocused(picture: &ObjectTree) -> HashSet<usize> {
     // The innermost list, table or tree around an item.
     let list_of = |at: usize| {
         let is_item = roles::is(picture[at].role, Facts::ITEM);
+        let is_list = |role| matches!(role, n::LIST | n::LIST_BOX | n::TABLE | n::TREE | n::TREE_TABLE);
         around(at).find(|&list| is_item && is_list(picture[list].role))
     };
     let (items, widgets): (Vec<usize>, Vec<usize>) = focused.partition(|&at| list_of(at).is_some());
@@ -107,10 +107,6 @@ pub(crate) fn unfocused(picture: &ObjectTree) -> HashSet<usize> {
     let has_it = |list: usize| believed || picture[list].is(s::FOCUSED);
     out.extend(items.into_iter().filter(|&at| !list_of(at).is_some_and(has_it)));
     out
-}
-
-fn is_list(role: u32) -> bool {
-    matches!(role, n::LIST | n::LIST_BOX | n::TABLE | n::TREE | n::TREE_TABLE)
 }
 
 /// Returns the lists inside combo boxes. Such a list always reports that it is shown, but has no
