@@ -190,7 +190,9 @@ impl AccessibilityBus {
         // Missing answers are left empty.
         let title = answers.next().and_then(|answer| answer.ok()?.property_text().ok()).unwrap_or_default();
         let windows = answers.next().and_then(|answer| answer.ok()?.property_number().ok()?);
-        let pid = self.pid(&bus).await.ok();
+        // Fails if the name has no owner.
+        let pid = of_bus("GetConnectionUnixProcessID").with((bus.as_str(),));
+        let pid = self.wire.call(Some(DAEMON), &pid, BUS).await.and_then(|pid| pid.read()).ok();
         RegisteredApp { bus, title, pid, windows: windows.map(|count| whole(Some(count))) }
     }
 
@@ -198,15 +200,6 @@ impl AccessibilityBus {
     pub(crate) async fn wait_until_responsive(&self, app: &str) {
         let asked = property(ROOT, ACCESSIBLE, "Name");
         while let Err(BusError::Silent(_)) = self.wire.call(Some(app), &asked, WAKE_TIMEOUT).await {}
-    }
-
-    /// Returns the process behind a bus name.
-    ///
-    /// # Errors
-    /// Returns an error if the name has no owner.
-    pub(crate) async fn pid(&self, bus: &str) -> BusResult<u32> {
-        let call = of_bus("GetConnectionUnixProcessID").with((bus,));
-        self.wire.call(Some(DAEMON), &call, BUS).await?.read()
     }
 
     /// Returns whether the bus itself is gone.
