@@ -4,7 +4,7 @@
 use stickpin_tree::Rect;
 use stickpin_x11desk::Window;
 
-/// A point of the screen, or a distance, in pixels.
+/// A point of the screen, a distance or a size, in pixels.
 pub(crate) type Point = (f64, f64);
 
 /// How much larger than its content a popup window of GTK 4 may be, because of its shadow and
@@ -17,15 +17,12 @@ pub(crate) fn window_of<'a>(
     windows: &'a [Window],
     pid: Option<u32>,
     title: &str,
-    size: Option<(f64, f64)>,
+    size: Option<Point>,
 ) -> Option<&'a Window> {
     let main = || windows.iter().filter(|w| !w.popup);
     let own = main().filter(|w| pid.is_none() || w.pid == pid);
     let titled = |w: &Window| w.title == title;
-    let off = |w: &Window| {
-        let content = w.content();
-        size.map_or(0.0, |(width, height)| (content.width - width).abs() + (content.height - height).abs())
-    };
+    let off = |w: &Window| size.map_or(0.0, |size| size_difference(w, size));
     let in_front = |w: &Window| (w.active, w.is_shown());
     let nearest = |a: &&Window, b: &&Window| {
         let by_title = titled(b).cmp(&titled(a));
@@ -46,18 +43,13 @@ pub(crate) fn only_window_of<'a>(
     windows: &'a [Window],
     pid: Option<u32>,
     title: &str,
-    size: Option<(f64, f64)>,
+    size: Option<Point>,
     alike: usize,
     before: Option<&[u32]>,
 ) -> Option<&'a Window> {
     let of_app = |w: &&Window| !w.popup && (pid.is_none() || w.pid == pid);
     let own: Vec<&Window> = windows.iter().filter(of_app).collect();
-    let fits = |w: &&Window| {
-        size.is_some_and(|(width, height)| {
-            let content = w.content();
-            (content.width - width).abs() < 1.0 && (content.height - height).abs() < 1.0
-        })
-    };
+    let fits = |w: &&Window| size.is_some_and(|size| size_difference(w, size) < 1.0);
     // The process on the bus may be the proxy of a sandbox. Another app's window may have the same
     // title, so the size must match as well, unless the window is new.
     let of_another = |w: &&Window| own.is_empty() && !w.popup && (before.is_some() || fits(w));
@@ -79,6 +71,13 @@ pub(crate) fn only_window_of<'a>(
         found.retain(fits);
     }
     if let [only] = found[..] { Some(only) } else { None }
+}
+
+/// Returns by how many pixels the size of a window's content differs from another size, over both
+/// dimensions.
+fn size_difference(window: &Window, (width, height): Point) -> f64 {
+    let content = window.content();
+    (content.width - width).abs() + (content.height - height).abs()
 }
 
 /// Returns where the content of a window begins on the screen, for a toolkit whose positions are
