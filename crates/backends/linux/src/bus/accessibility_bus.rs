@@ -165,9 +165,8 @@ impl AccessibilityBus {
     pub(crate) async fn registered(&self, until: Instant) -> BusResult<(String, Vec<String>)> {
         let children = Call::new(ROOT, ACCESSIBLE, "GetChildren");
         let answer = self.wire.call(Some(REGISTRY), &children, remaining(until)).await?;
-        let apps: Vec<Reference> = answer.read()?;
-        let mut apps: Vec<String> = apps.into_iter().map(|(name, _)| name).collect();
-        apps.retain(|name| !name.is_empty() && *name != self.wire.name());
+        let apps = answer.read::<Vec<Reference>>()?.into_iter().map(|(name, _)| name);
+        let apps = apps.filter(|name| !name.is_empty() && *name != self.wire.name()).collect();
         let registry = answer.header().sender().map(ToString::to_string).unwrap_or_default();
         Ok((registry, apps))
     }
