@@ -13,7 +13,7 @@ mod home;
 pub use self::home::Home;
 use crate::address::{Address, Cookie};
 use parking_lot::Mutex;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsStr;
 use std::os::unix::fs::DirBuilderExt;
 use std::path::{Path, PathBuf};
 use std::pin::pin;
@@ -23,13 +23,13 @@ use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, Result, io_error};
 use stickpin_process::{Process, ProcessRecord, find_on_path, kill_group, remove_folder};
 use tokio::io::{AsyncBufReadExt, BufReader};
-use tokio::process::{Child, Command};
-use tokio::time::{Instant, timeout, timeout_at};
+use tokio::process::{Child, ChildStdout, Command};
+use tokio::time::{Instant, sleep, timeout, timeout_at};
 
 /// Timeout for a killed process to end.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
 
-/// Timeout for the display server to end after its clients have ended.
+/// How long the display server may take to end after its clients have ended.
 const DISPLAY_EXIT_TIMEOUT: Duration = Duration::from_millis(200);
 
 /// The display server. When it ends, all other programs end as well.
@@ -58,22 +58,14 @@ pub struct PrivateDisplay {
     cookie: Cookie,
     /// The address of the session bus.
     pub bus: String,
-    /// The environment variables for apps.
-    environment: Vec<(OsString, OsString)>,
     /// The programs in the order in which they are ended, the display last. Each leads its own
     /// process group.
-    children: Mutex<Vec<HelperProcess>>,
+    children: Mutex<Vec<(&'static str, Child)>>,
     dir: PathBuf,
+    /// A link to `dir` whose path leaves room for socket names.
+    link: PathBuf,
     /// The home folder of apps.
     home: Home,
-    record: ProcessRecord,
-}
-
-/// A program that the display needs.
-#[derive(Debug)]
-struct HelperProcess {
-    name: &'static str,
-    child: Child,
 }
 
 /// Returns the programs that private sessions need and that are not installed, with their packages.
@@ -112,35 +104,16 @@ impl PrivateDisplay {
         cancel: &CancellationToken,
     ) -> Result<Self> {
         let tools = tools(path)?;
-        let mut private = Self::new(dir, home)?;
-        let raised = match private.prepare() {
-            Ok(()) => cancel.run_until_cancelled(private.raise(&tools, size, until)).await,
-            Err(e) => Some(Err(e)),
-        };
+        let link = short_link(dir)?;
+        let bus = format!("unix:path={}", link.join("r/bus").display());
+        let (display, cookie, children, dir) =
+            (String::new(), Cookie::random(), Mutex::default(), dir.to_owned());
+        let mut private = Self { display, cookie, bus, children, dir, link, home };
+        let raised = cancel.run_until_cancelled(private.raise(&tools, size, until)).await;
         match raised.unwrap_or_else(|| Err(Error::timeout("opening was cancelled before it finished"))) {
             Ok(()) => Ok(private),
             Err(e) => Err(private.end_after(e).await),
         }
-    }
-
-    /// Creates the short link to `dir`, and describes a display whose folders do not exist yet.
-    fn new(dir: &Path, home: Home) -> Result<Self> {
-        let link = short_link(dir)?;
-        let runtime = link.join("r");
-        let mark = Some(format!("{}={}", environment::MARK, runtime.display()));
-        let record = ProcessRecord { links: vec![link], mark, ..ProcessRecord::of_children(&[]) };
-        let bus = format!("unix:path={}", runtime.join("bus").display());
-        let environment = environment::of_apps(&runtime, &bus);
-        Ok(Self {
-            display: String::new(),
-            cookie: Cookie::random(),
-            bus,
-            environment,
-            children: Mutex::default(),
-            dir: dir.to_owned(),
-            home,
-            record,
-        })
     }
 
     /// Creates the folders, and writes the cookie and the record.
@@ -161,7 +134,7 @@ impl PrivateDisplay {
 
     /// Returns the short path of the runtime folder.
     pub fn runtime(&self) -> PathBuf {
-        self.record.links[0].join("r")
+        self.link.join("r")
     }
 
     async fn raise(
@@ -170,6 +143,7 @@ impl PrivateDisplay {
         size: Option<(u32, u32)>,
         until: Instant,
     ) -> Result<()> {
+        self.prepare()?;
         let (width, height) = size.map_or(SIZE, |(w, h)| (w.max(SIZE.0), h.max(SIZE.1)));
         let screen = format!("{width}x{height}x24");
         let authority = self.runtime().join("xauthority");
@@ -183,12 +157,11 @@ impl PrivateDisplay {
             return Err(failed(DISPLAY, &why));
         }
         self.display = format!(":{number}");
-        self.environment.push(("DISPLAY".into(), self.display.clone().into()));
 
         let mut command = self.command(dbus);
         command.args(["--session", "--nofork", "--nopidfile", "--nosyslog", "--print-address=1"]);
         command.arg(format!("--address={}", self.bus));
-        self.bus = self.spawn(command, "dbus-daemon", until).await?;
+        self.spawn(command, "dbus-daemon", until).await?;
 
         let config = self.runtime().join("openbox.xml");
         std::fs::write(&config, OPENBOX).map_err(|e| io_error("write", &config, &e))?;
@@ -199,16 +172,18 @@ impl PrivateDisplay {
         // openbox does not report that it is ready. It sets a property of the root window, and
         // `X11::connect` waits for that.
         command.stdout(Stdio::null());
-        self.add(command, "openbox")
+        self.add(command, "openbox").map(drop)
     }
 
     /// Returns a command that has the environment of apps and leads its own process group. Its
     /// stderr goes to a separate log.
     pub fn command(&self, program: &Path) -> Command {
         let mut command = Command::new(program);
-        environment::clear(&mut command);
+        environment::apply(&mut command, &self.runtime(), &self.bus);
         self.home.apply(&mut command);
-        command.envs(self.environment.iter().map(|(k, v)| (k, v)));
+        if !self.display.is_empty() {
+            command.env("DISPLAY", &self.display);
+        }
         // In a shared log, the last line could come from any program. Without a log, only an
         // explanation is lost.
         let log = std::fs::File::options().create(true).append(true).open(self.log_of(program));
@@ -224,27 +199,28 @@ impl PrivateDisplay {
         self.dir.join("r").join(name)
     }
 
-    fn add(&mut self, mut command: Command, name: &'static str) -> Result<()> {
-        let child = command.spawn().map_err(|e| Error::tool_missing(format!("cannot start {name}: {e}")))?;
-        self.children.lock().insert(0, HelperProcess { name, child });
-        self.write_record()
+    /// Starts a program, and returns its output, unless that goes elsewhere.
+    fn add(&mut self, mut command: Command, name: &'static str) -> Result<Option<ChildStdout>> {
+        let started = command.spawn();
+        let mut child = started.map_err(|e| Error::tool_missing(format!("cannot start {name}: {e}")))?;
+        let stdout = child.stdout.take();
+        self.children.lock().insert(0, (name, child));
+        self.write_record().map(|()| stdout)
     }
 
     /// Starts a program that prints one line when it is ready, and returns that line.
     async fn spawn(&mut self, command: Command, name: &'static str, until: Instant) -> Result<String> {
-        self.add(command, name)?;
-        let stdout = self.children.lock()[0].child.stdout.take();
-        let Some(stdout) = stdout else { return Err(failed(name, "it has no output")) };
+        let stdout = self.add(command, name)?.ok_or_else(|| failed(name, "it has no output"))?;
         let (start, mut line) = (Instant::now(), String::new());
-        match timeout_at(until, BufReader::new(stdout).read_line(&mut line)).await {
-            Ok(Ok(read)) if read > 0 => Ok(line.trim().to_owned()),
-            Ok(Ok(_)) => Err(failed(
-                name,
-                &format!("it exited before it was ready; its last output was {}", self.last_line(name)),
-            )),
-            Ok(Err(e)) => Err(failed(name, &e.to_string())),
-            Err(_) => Err(failed(name, &format!("it was not ready within {} s", start.elapsed().as_secs()))),
-        }
+        let why = match timeout_at(until, BufReader::new(stdout).read_line(&mut line)).await {
+            Ok(Ok(read)) if read > 0 => return Ok(line.trim().to_owned()),
+            Ok(Ok(_)) => {
+                format!("it exited before it was ready; its last output was {}", self.last_line(name))
+            }
+            Ok(Err(e)) => e.to_string(),
+            Err(_) => format!("it was not ready within {} s", start.elapsed().as_secs()),
+        };
+        Err(failed(name, &why))
     }
 
     /// Returns the last line that `name`, one of [`TOOLS`], wrote to its log, in quotes, or
@@ -256,24 +232,26 @@ impl PrivateDisplay {
         last.map_or_else(|| "nothing".to_owned(), stickpin_tree::quote)
     }
 
+    /// Returns the variable that only the processes of this display have in their environment.
+    fn mark(&self) -> String {
+        format!("{}={}", environment::MARK, self.runtime().display())
+    }
+
     fn write_record(&self) -> Result<()> {
-        let pids: Vec<u32> = self.children.lock().iter().filter_map(|part| part.child.id()).collect();
-        let record =
-            ProcessRecord { processes: ProcessRecord::of_children(&pids).processes, ..self.record.clone() };
+        let pids: Vec<u32> = self.children.lock().iter().filter_map(|(_, child)| child.id()).collect();
+        let (links, mark) = (vec![self.link.clone()], Some(self.mark()));
+        let record = ProcessRecord { links, mark, ..ProcessRecord::of_children(&pids) };
         record.write(&self.dir).map_err(|e| io_error("write to", &self.dir, &e))
     }
 
     /// Waits until one of the programs has ended, and returns the resulting error.
     pub async fn wait_for_failure(&self) -> Error {
-        let mut fallen = std::future::poll_fn(|cx| self.poll_ended(cx, |_| true)).await;
-        // Programs end with their display, and their end may be noticed first.
-        let display = std::future::poll_fn(|cx| self.poll_ended(cx, |name| name == DISPLAY));
-        if fallen.0 != DISPLAY
-            && let Ok(display) = timeout(DISPLAY_EXIT_TIMEOUT, display).await
-        {
-            fallen = display;
+        let (mut name, mut how) = self.first_ended().await;
+        if name != DISPLAY {
+            // Programs end with their display, and their end may be noticed first.
+            sleep(DISPLAY_EXIT_TIMEOUT).await;
+            (name, how) = self.first_ended().await;
         }
-        let (name, how) = fallen;
         let what = format!(
             "{name} of the private display has exited ({how}); its last output was {}",
             self.last_line(name)
@@ -281,18 +259,19 @@ impl PrivateDisplay {
         Error::backend_lost(what).hint("run `stickpin doctor`")
     }
 
-    /// Returns the first of these programs that has ended, in the order in which they were started,
-    /// and how it ended.
-    fn poll_ended(&self, cx: &mut Context<'_>, these: impl Fn(&str) -> bool) -> Poll<(&'static str, String)> {
-        for HelperProcess { name, child } in
-            self.children.lock().iter_mut().rev().filter(|part| these(part.name))
-        {
-            if let Poll::Ready(ended) = pin!(child.wait()).poll(cx) {
-                let how = ended.map_or_else(|e| e.to_string(), |status| status.to_string());
-                return Poll::Ready((name, how));
+    /// Waits until a program has ended. Returns the first of those that have ended, in the order in
+    /// which they were started, and how it ended.
+    async fn first_ended(&self) -> (&'static str, String) {
+        let ended = |cx: &mut Context<'_>| {
+            for (name, child) in self.children.lock().iter_mut().rev() {
+                if let Poll::Ready(ended) = pin!(child.wait()).poll(cx) {
+                    let how = ended.map_or_else(|e| e.to_string(), |status| status.to_string());
+                    return Poll::Ready((*name, how));
+                }
             }
-        }
-        Poll::Pending
+            Poll::Pending
+        };
+        std::future::poll_fn(ended).await
     }
 
     /// Ends the display because of `error`, and returns that error. A failure to remove something
@@ -309,7 +288,7 @@ impl PrivateDisplay {
     /// # Errors
     /// Returns `IO` when a folder, the link or the record cannot be removed.
     pub async fn end(&mut self) -> Result<()> {
-        for HelperProcess { child, .. } in self.children.get_mut() {
+        for (_, child) in self.children.get_mut() {
             child.id().into_iter().for_each(kill_group);
             let ended = timeout(EXIT_TIMEOUT, child.wait()).await;
             if !matches!(ended, Ok(Ok(_))) {
@@ -317,21 +296,12 @@ impl PrivateDisplay {
             }
         }
         self.children.lock().clear();
-        let (mut record, dir, home) = (self.record.clone(), self.dir.clone(), self.home.clone());
+        let (mark, link, dir, home) = (self.mark(), self.link.clone(), self.dir.clone(), self.home.clone());
         let removed = tokio::task::spawn_blocking(move || {
-            if let Some(mark) = record.mark.take() {
-                Process::find_marked(&mark).iter().for_each(Process::kill);
-            }
-            for link in &record.links {
-                match std::fs::remove_file(link) {
-                    Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                        return Err(io_error("remove", link, &e));
-                    }
-                    _ => {}
-                }
-            }
-            for folder in std::iter::once(&*dir.join("r")).chain(home.to_remove()) {
-                remove_folder(folder).map_err(|e| io_error("remove", folder, &e))?;
+            Process::find_marked(&mark).iter().for_each(Process::kill);
+            // The link itself is removed, not the folder to which it leads.
+            for path in [&*link, &*dir.join("r")].into_iter().chain(home.to_remove()) {
+                remove_folder(path).map_err(|e| io_error("remove", path, &e))?;
             }
             ProcessRecord::remove(&dir).map_err(|e| io_error("remove the record in", &dir, &e))
         });

@@ -1,6 +1,5 @@
 //! The environment of apps on a private display.
 
-use std::ffi::OsString;
 use std::path::Path;
 use tokio::process::Command;
 
@@ -10,23 +9,22 @@ pub(super) const MARK: &str = "XDG_RUNTIME_DIR";
 /// The variables that are set or removed, one per line.
 const VARIABLES: &str = include_str!("environment.txt");
 
-/// Removes variables that lead outside the private display or turn accessibility off.
-pub(super) fn clear(command: &mut Command) {
-    for name in VARIABLES.lines().filter_map(|line| line.strip_prefix('-')) {
-        command.env_remove(name);
+/// Sets the variables of apps, except those of the home folder and `DISPLAY`. Removes variables
+/// that lead outside the private display or turn accessibility off.
+pub(super) fn apply(command: &mut Command, runtime: &Path, bus: &str) {
+    for line in lines() {
+        match line.split_once('=') {
+            Some((name, value)) => command.env(name, value),
+            None => command.env_remove(line.trim_start_matches('-')),
+        };
     }
+    command.env(MARK, runtime).env("XAUTHORITY", runtime.join("xauthority"));
+    command.env("DBUS_SESSION_BUS_ADDRESS", bus);
 }
 
-/// Returns all variables to set, except those of the home folder and `DISPLAY`, which is not known
-/// yet.
-pub(super) fn of_apps(runtime: &Path, bus: &str) -> Vec<(OsString, OsString)> {
-    let set = VARIABLES.lines().filter(|line| !line.starts_with('#')).filter_map(|line| line.split_once('='));
-    let own = [
-        (MARK.into(), runtime.into()),
-        ("XAUTHORITY".into(), runtime.join("xauthority").into()),
-        ("DBUS_SESSION_BUS_ADDRESS".into(), bus.into()),
-    ];
-    set.map(|(name, value)| (name.into(), value.into())).chain(own).collect()
+/// Returns the lines of [`VARIABLES`] that are not comments.
+fn lines() -> impl Iterator<Item = &'static str> {
+    VARIABLES.lines().filter(|line| !line.is_empty() && !line.starts_with('#'))
 }
 
 #[cfg(test)]
@@ -35,16 +33,11 @@ mod tests {
 
     #[test]
     fn nothing_is_both_set_and_cleared_or_set_twice() {
-        let mut names: Vec<_> = of_apps(Path::new("/r"), "unix:path=/r/bus");
-        names.retain(|(name, _)| !name.is_empty());
-        let mut seen = std::collections::BTreeSet::new();
-        for (name, _) in &names {
-            assert!(seen.insert(name.clone()), "{name:?} twice");
-            assert!(
-                !VARIABLES.lines().any(|line| line.strip_prefix('-').is_some_and(|c| *name == *c)),
-                "{name:?}"
-            );
-        }
-        assert!(seen.contains(&OsString::from("DBUS_SESSION_BUS_ADDRESS")));
+        let mut command = Command::new("true");
+        apply(&mut command, Path::new("/r"), "unix:path=/r/bus");
+        // A variable that is named twice has one entry, and three are not in the file.
+        assert_eq!(command.as_std().get_envs().count(), lines().count() + 3);
+        let mut set = command.as_std().get_envs().filter(|(_, value)| value.is_some());
+        assert!(set.any(|(name, _)| name == "DBUS_SESSION_BUS_ADDRESS"));
     }
 }
