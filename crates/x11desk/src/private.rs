@@ -12,6 +12,7 @@ mod home;
 
 pub use self::home::Home;
 use crate::address::{Address, Cookie};
+use crate::x11::X11;
 use parking_lot::Mutex;
 use std::ffi::OsStr;
 use std::os::unix::fs::DirBuilderExt;
@@ -88,13 +89,14 @@ fn tools(path: Option<&OsStr>) -> Result<[PathBuf; 3]> {
 }
 
 impl PrivateDisplay {
-    /// Starts a private display in `dir` with at least this `size`, for apps with this `home`. If
-    /// the start fails or is cancelled, ends the programs that were started, and removes the
-    /// folders.
+    /// Starts a private display in `dir` with at least this `size`, for apps with this `home`, and
+    /// connects to it as soon as a window manager is running. If the start fails or is cancelled,
+    /// ends the programs that were started, and removes the folders.
     ///
     /// # Errors
     /// Returns `TOOL_MISSING` when a program is not installed or cannot be run, `BACKEND_LOST` when
-    /// one exits or is not ready in time, `TIMEOUT` when cancelled, or `IO`.
+    /// one exits or is not ready in time, `TIMEOUT` when cancelled, `IO`, or the errors of
+    /// [`X11::connect`].
     pub async fn start(
         dir: &Path,
         home: Home,
@@ -102,7 +104,7 @@ impl PrivateDisplay {
         path: Option<&OsStr>,
         until: Instant,
         cancel: &CancellationToken,
-    ) -> Result<Self> {
+    ) -> Result<(Self, X11)> {
         let tools = tools(path)?;
         let link = short_link(dir)?;
         let bus = format!("unix:path={}", link.join("r/bus").display());
@@ -110,10 +112,15 @@ impl PrivateDisplay {
             (String::new(), Cookie::random(), Mutex::default(), dir.to_owned());
         let mut private = Self { display, cookie, bus, children, dir, link, home };
         let raised = cancel.run_until_cancelled(private.raise(&tools, size, until)).await;
-        match raised.unwrap_or_else(|| Err(Error::timeout("opening was cancelled before it finished"))) {
-            Ok(()) => Ok(private),
-            Err(e) => Err(private.end_after(e).await),
+        let raised =
+            raised.unwrap_or_else(|| Err(Error::timeout("opening was cancelled before it finished")));
+        // A failure to remove something must not replace the reason for the removal.
+        if raised.is_err()
+            && let Err(left) = private.end().await
+        {
+            tracing::warn!(error = %left, "an abandoned private display leaves files behind");
         }
+        raised.map(|x11| (private, x11))
     }
 
     /// Creates the folders, and writes the cookie and the record.
@@ -142,7 +149,7 @@ impl PrivateDisplay {
         [xvfb, dbus, openbox]: &[PathBuf; 3],
         size: Option<(u32, u32)>,
         until: Instant,
-    ) -> Result<()> {
+    ) -> Result<X11> {
         self.prepare()?;
         let (width, height) = size.map_or(SIZE, |(w, h)| (w.max(SIZE.0), h.max(SIZE.1)));
         let screen = format!("{width}x{height}x24");
@@ -172,7 +179,14 @@ impl PrivateDisplay {
         // openbox does not report that it is ready. It sets a property of the root window, and
         // `X11::connect` waits for that.
         command.stdout(Stdio::null());
-        self.add(command, "openbox").map(drop)
+        self.add(command, "openbox")?;
+        tokio::select! {
+            biased;
+            // Check this first, because the reason for an end is more informative than a missing
+            // answer.
+            failure = self.wait_for_failure() => Err(failure),
+            connected = X11::connect(self.address(), until) => connected,
+        }
     }
 
     /// Returns a command that has the environment of apps and leads its own process group. Its
@@ -272,15 +286,6 @@ impl PrivateDisplay {
             Poll::Pending
         };
         std::future::poll_fn(ended).await
-    }
-
-    /// Ends the display because of `error`, and returns that error. A failure to remove something
-    /// is logged, because it must not replace the reason.
-    pub async fn end_after(&mut self, error: Error) -> Error {
-        if let Err(left) = self.end().await {
-            tracing::warn!(error = %left, "an abandoned private display leaves files behind");
-        }
-        error
     }
 
     /// Ends all programs and removes the folders.

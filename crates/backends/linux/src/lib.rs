@@ -27,7 +27,6 @@ mod events;
 pub mod fuzzing;
 mod limits;
 mod model;
-mod opening;
 mod provider;
 mod screen;
 mod toolkit;

@@ -6,16 +6,16 @@ mod desktop;
 mod doctor;
 mod installed;
 mod launch;
+mod opening;
 
 use crate::app::{LinuxDevice, app_lost, capture};
 use crate::bus::{AccessibilityBus, BusError, Link, RegisteredApp};
 use crate::events::AppEvents;
-use crate::opening::{Opening, log_cleanup_error};
 use crate::screen::Screen;
 use async_trait::async_trait;
-use config::{LinuxOptions, PREFIX, QUIET, RUNNING, Request, app_name, no_registry};
+use config::{LinuxOptions, PREFIX, QUIET, RUNNING, app_name, no_registry};
 use installed::Launch;
-use launch::Launched;
+use opening::{Opening, or_clean_up};
 use std::path::Path;
 use std::sync::Arc;
 use stickpin_device::{
@@ -35,31 +35,19 @@ const UNHEARD: &str = "Qt apps and browsers that were started while accessibilit
                        until they are restarted: close the app, then run `stickpin open linux:APP`; run \
                        `stickpin doctor` to check whether accessibility is on";
 
-impl LinuxProvider {
+impl Opening<'_> {
     /// Opens an app on a screen; ends the screen on failure.
-    async fn open_on(
-        &self,
-        mut screen: Screen,
-        launch: Option<&Launch>,
-        request: &Request,
-        opening: &Opening,
-    ) -> Result<Box<dyn Device>> {
+    async fn open_on(&self, mut screen: Screen, launch: Option<&Launch>) -> Result<Box<dyn Device>> {
+        let request = self.request;
         let heard = Arc::new(AppEvents::default());
-        let folders = if request.options.attach { None } else { self.dirs(request)?.folders() };
-        let reach = self.reach(&screen, &heard, launch, request, opening);
-        let (desktop, link, app, child) = match opening.run_step(reach, screen.wait_for_failure()).await {
-            Ok(reached) => reached,
-            Err(e) => {
-                log_cleanup_error(screen.end().await);
-                return Err(e);
-            }
-        };
+        let reached = self.run_step(self.reach(&screen, &heard, launch), screen.wait_for_failure()).await;
+        let (desktop, link, app, child) = or_clean_up(reached, screen.end()).await?;
         let screen = screen.of_process(app.pid);
-        let label = if app.title.is_empty() { app_name(&request.what).to_owned() } else { app.title.clone() };
+        let label = if app.title.is_empty() { app_name(&request.what).to_owned() } else { app.title };
         let mut device =
             LinuxDevice::new(desktop, link, heard, screen, (label, app.pid), Some(&request.what));
         device.app.child = Mutex::new(child);
-        device.app.folders = folders;
+        device.app.folders = launch.and_then(|_| self.dirs.folders());
         let arrival = SettleRequest::new(QUIET, request.ready_timeout);
         let ready = async {
             // On a busy machine, the app may not respond for a while; even the first capture may
@@ -70,17 +58,14 @@ impl LinuxProvider {
                     capture::capture_app(&mut device, &[]).await
                 };
                 match arrived.await {
-                    Err(e) if e.code == ErrorCode::Timeout && opening.is_in_time() => {}
+                    Err(e) if e.code == ErrorCode::Timeout && self.is_in_time() => {}
                     arrived => break drop(arrived?),
                 }
             }
             let Some(Viewport(width, height)) = request.options.viewport else { return Ok(()) };
             device.resize(width, height).await
         };
-        if let Err(e) = ready.await {
-            log_cleanup_error(device.close().await);
-            return Err(e);
-        }
+        or_clean_up(ready.await, device.close()).await?;
         Ok(Box::new(device))
     }
 
@@ -90,60 +75,63 @@ impl LinuxProvider {
         screen: &Screen,
         heard: &Arc<AppEvents>,
         launch: Option<&Launch>,
-        request: &Request,
-        opening: &Opening,
     ) -> Result<(AccessibilityBus, Link, RegisteredApp, Option<Child>)> {
-        let until = opening.until;
         let listener = Arc::clone(heard);
-        let hear = Box::new(move |message: &_| listener.handle_signal(message));
-        let desktop = self.bus(&self.addresses_on(screen), hear, until).await?;
+        let desktop = self.bus(screen, Box::new(move |message| listener.handle_signal(message))).await?;
         let (app, child) = match launch {
-            None => (self.running(&desktop, app_name(&request.what), until).await?, None),
-            Some(launch) => match self.launch(&desktop, screen, launch, request, until).await? {
-                Launched::Registered(app, child) => (app, Some(child)),
-                Launched::Inaccessible(app) => return Err(app.error(&request.what, screen.own)),
-            },
+            None => (self.running(&desktop).await?, None),
+            Some(launch) => {
+                let (child, app) = self.launch(&desktop, screen, launch).await?;
+                (app.map_err(|app| app.error(&self.request.what, screen.own))?, Some(child))
+            }
         };
         let silent = |fault: BusError| app_lost(&format!("{} does not respond: {fault}", quote(&app.title)));
         heard.state().app.clone_from(&app.bus);
-        desktop.listen(&app.bus, until).await.map_err(silent)?;
-        let link = Link::to(&desktop, &app.bus, until).await.map_err(silent)?;
+        desktop.listen(&app.bus, self.until).await.map_err(silent)?;
+        let link = Link::to(&desktop, &app.bus, self.until).await.map_err(silent)?;
         Ok((desktop, link, app, child))
     }
 
-    /// Returns the running app with this title, process id or bus name.
-    async fn running(&self, desktop: &AccessibilityBus, name: &str, until: Instant) -> Result<RegisteredApp> {
-        let running = desktop.running(until).await.map_err(no_registry)?;
+    /// Returns the running app whose title, process id or bus name was requested.
+    async fn running(&self, desktop: &AccessibilityBus) -> Result<RegisteredApp> {
+        let name = app_name(&self.request.what);
+        let running = desktop.running(self.until).await.map_err(no_registry)?;
         let is = |app: &&RegisteredApp| {
             app.bus == name
                 || app.pid.is_some_and(|pid| pid.to_string() == name)
                 || app.title.eq_ignore_ascii_case(name)
         };
         let found: Vec<&RegisteredApp> = running.iter().filter(is).collect();
-        if let [app] = found[..] {
-            return Ok(app.clone());
+        match &found[..] {
+            [app] => Ok((*app).clone()),
+            [] => Err(not_registered(name)),
+            several => {
+                let all: Vec<String> =
+                    several.iter().map(|app| format!("`stickpin open {}`", attach_argument(app))).collect();
+                Err(Error::ambiguous_match(format!("several apps are named {}", quote(name)))
+                    .hint(format!("run {}", all.join(" or "))))
+            }
         }
-        if !found.is_empty() {
-            let attach = |app: &&RegisteredApp| {
-                let app = app.pid.map_or_else(|| app.bus.clone(), |pid| pid.to_string());
-                format!("`stickpin open --attach {PREFIX}{app}`")
-            };
-            let all: Vec<String> = found.iter().map(attach).collect();
-            return Err(Error::ambiguous_match(format!("several apps are named {}", quote(name)))
-                .hint(format!("run {}", all.join(" or "))));
-        }
-        Err(match find_running(name).map(|(pid, program)| (pid, quote(&program))) {
-            Some((pid, program)) => Error::device_not_found(format!(
-                "process {pid} ({program}) is running, but is not on the accessibility bus"
-            ))
-            .hint(UNHEARD),
-            None => Error::device_not_found(format!(
-                "no running app has the name or process id {}",
-                quote(name)
-            ))
-            .hint("run `stickpin devices` to list the running apps, or omit `--attach` to start the app"),
-        })
     }
+}
+
+/// Returns the error for an app that is not on the accessibility bus.
+fn not_registered(name: &str) -> Error {
+    match find_running(name) {
+        Some((pid, program)) => Error::device_not_found(format!(
+            "process {pid} ({}) is running, but is not on the accessibility bus",
+            quote(&program)
+        ))
+        .hint(UNHEARD),
+        None => Error::device_not_found(format!("no running app has the name or process id {}", quote(name)))
+            .hint("run `stickpin devices` to list the running apps, or omit `--attach` to start the app"),
+    }
+}
+
+/// Returns the argument of `open` for a running app.
+fn attach_argument(app: &RegisteredApp) -> String {
+    let name = app.pid.map_or_else(|| app.bus.clone(), |pid| pid.to_string());
+    format!("--attach {PREFIX}{name}")
 }
 
 #[async_trait]
@@ -172,22 +160,22 @@ impl Provider for LinuxProvider {
 
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
         let request = request.read_options()?;
-        if app_name(&request.what) == desktop::NAME {
-            return desktop::open(self, &request).await;
-        }
         // Check the folders before anything is started.
-        let dirs = self.dirs(&request)?;
-        let find = || installed::find(app_name(&request.what), &self.config, &dirs.cwd);
+        let opening = Opening::begin(&self.config, &request)?;
+        let name = app_name(&request.what);
+        if name == desktop::NAME {
+            return desktop::open(&opening).await;
+        }
+        let find = || installed::find(name, &self.config, &opening.dirs.cwd);
         let launch = (!request.options.attach).then(find).transpose()?;
-        let opening = Opening::begin(&request.cancel);
-        let screen = self.screen(&request, &opening).await?;
-        self.open_on(screen, launch.as_ref(), &request, &opening).await
+        let screen = opening.screen().await?;
+        opening.open_on(screen, launch.as_ref()).await
     }
 
     async fn devices(&self) -> Result<Vec<DeviceEntry>> {
         // Without a desktop, there is nothing to open.
         let until = Instant::now() + RUNNING;
-        let desktop = self.bus(&self.addresses(), Box::new(|_| {}), until).await;
+        let desktop = self.config.bus(&self.config.addresses(), Box::new(|_| {}), until).await;
         let Ok(desktop) = desktop else { return Ok(Vec::new()) };
         let running = desktop.running(until).await.map_err(no_registry)?;
         let shown: Vec<RegisteredApp> = running.into_iter().filter(|app| app.windows != Some(0)).collect();
@@ -201,8 +189,7 @@ impl Provider for LinuxProvider {
                 Some(count) => format_count(count, "window"),
                 None => "does not respond".to_owned(),
             };
-            let name = app.pid.map_or_else(|| app.bus.clone(), |pid| pid.to_string());
-            DeviceEntry::new(format!("--attach {PREFIX}{name}"), format!("{} ({windows})", app.title))
+            DeviceEntry::new(attach_argument(&app), format!("{} ({windows})", app.title))
         });
         Ok(std::iter::once(desktop).chain(apps).collect())
     }
@@ -212,7 +199,7 @@ impl Provider for LinuxProvider {
     }
 
     async fn doctor(&self) -> Vec<Check> {
-        doctor::checks(self).await
+        doctor::checks(&self.config).await
     }
 
     async fn sweep(&self, state_dir: &Path) -> Result<Vec<String>> {

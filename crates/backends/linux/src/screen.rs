@@ -1,6 +1,5 @@
 //! The screen of a session: a private display, the person's display, or none that accepts input.
 
-use crate::opening::Opening;
 use async_trait::async_trait;
 use std::sync::Arc;
 use stickpin_device::{Clipboard, Error, Result};
@@ -30,23 +29,10 @@ pub(crate) struct Screen {
 }
 
 impl Screen {
-    /// Connects to a private display; returns when a window manager is running.
-    ///
-    /// # Errors
-    /// Returns the errors of [`X11::connect`], `BACKEND_LOST` when a program of the display ends,
-    /// or `TIMEOUT` when cancelled, after all programs have been ended.
-    pub(crate) async fn own(mut private: PrivateDisplay, opening: &Opening) -> Result<Self> {
-        let address = private.address();
-        let connected =
-            opening.run_step(X11::connect(address.clone(), opening.until), private.wait_for_failure()).await;
-        match connected {
-            Ok(x11) => {
-                let x11 = Arc::new(OnceCell::new_with(Some(x11)));
-                let (address, private) = (Some(address), Some(private));
-                Ok(Self { x11, address, own: true, private, ..Self::default() })
-            }
-            Err(e) => Err(private.end_after(e).await),
-        }
+    /// Returns the screen of a private display to which `x11` is connected.
+    pub(crate) fn own(private: PrivateDisplay, x11: X11) -> Self {
+        let x11 = Arc::new(OnceCell::new_with(Some(x11)));
+        Self { x11, address: Some(private.address()), own: true, private: Some(private), ..Self::default() }
     }
 
     /// Returns the screen that the person uses. Without a display, that screen has neither pointer
@@ -55,23 +41,18 @@ impl Screen {
         Self { address: display.map(Address::shared), wayland, ..Self::default() }
     }
 
-    /// Returns a screen for another app on the same display, with the same pointer and keyboard.
-    /// The new screen does not end the display.
-    pub(crate) fn for_other_app(&self) -> Self {
-        let (x11, address) = (Arc::clone(&self.x11), self.address.clone());
-        Self { x11, address, wayland: self.wayland, own: self.own, has_unknown_process: false, private: None }
-    }
-
-    /// Returns a screen without pointer and keyboard, for an app on the same display whose process
-    /// is unknown.
-    pub(crate) fn for_unknown_process(&self) -> Self {
-        Self { x11: Arc::default(), address: None, has_unknown_process: true, ..self.for_other_app() }
+    /// Returns a screen for the app of a process on the same display, with the same pointer and
+    /// keyboard, or with neither if the process is unknown. The new screen does not end the display.
+    pub(crate) fn for_process(&self, pid: Option<u32>) -> Self {
+        let (x11, address) = pid.map(|_| (Arc::clone(&self.x11), self.address.clone())).unwrap_or_default();
+        let has_unknown_process = pid.is_none();
+        Self { x11, address, wayland: self.wayland, own: self.own, has_unknown_process, private: None }
     }
 
     /// Returns the screen for the only app of the session. If the process is unknown and there may
     /// be windows of other apps, the screen has neither pointer nor keyboard.
     pub(crate) fn of_process(self, pid: Option<u32>) -> Self {
-        if pid.is_some() || self.own { self } else { self.for_unknown_process() }
+        if pid.is_some() || self.own { self } else { self.for_process(None) }
     }
 
     /// Waits until a program of the private display has ended, and returns the resulting error.

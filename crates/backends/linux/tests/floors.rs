@@ -10,7 +10,7 @@ use std::path::{Path, PathBuf};
 /// The modules of `src`, the lowest layer first. Modules of one layer may import each other.
 const FLOORS: &[&str] = &[
     "toolkit::profile limits",
-    "bus opening",
+    "bus",
     "model events fuzzing",
     "capture::question",
     "toolkit",
@@ -22,6 +22,7 @@ const FLOORS: &[&str] = &[
     "act",
     "device",
     "provider::app_dirs provider::config provider::installed",
+    "provider::opening",
     "provider::launch",
     "provider::desktop provider::doctor",
     "provider",

@@ -34,7 +34,9 @@ pub(crate) async fn desktop(dir: &std::path::Path) -> Option<PrivateDisplay> {
 
 /// Starts a private display with the programs in `path`.
 async fn start(dir: &std::path::Path, path: Option<&std::ffi::OsStr>) -> Result<PrivateDisplay> {
-    PrivateDisplay::start(dir, Home::temporary(dir), None, path, soon(), &CancellationToken::new()).await
+    let cancel = CancellationToken::new();
+    let started = PrivateDisplay::start(dir, Home::temporary(dir), None, path, soon(), &cancel).await;
+    started.map(|(private, _)| private)
 }
 
 /// Returns the deadline for a display that is started now.

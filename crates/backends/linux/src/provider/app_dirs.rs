@@ -8,7 +8,6 @@ use crate::provider::config::Request;
 use std::path::{Path, PathBuf};
 use stickpin_device::{AppFolders, Error, Result};
 use stickpin_x11desk::Home;
-use tokio::process::Command;
 
 /// The home folder and the working directory of apps.
 #[derive(Debug, Clone)]
@@ -47,12 +46,6 @@ impl AppDirs {
         Ok(Self { home, cwd })
     }
 
-    /// Sets the working directory of a program: `cwd`, or the root directory if `cwd` no longer
-    /// exists.
-    pub(crate) fn apply_cwd(&self, command: &mut Command) {
-        command.current_dir(if self.cwd.is_dir() { &self.cwd } else { Path::new("/") });
-    }
-
     /// Returns the folders in the form that the device trait uses; `None` if the home folder is
     /// unknown.
     pub(crate) fn folders(&self) -> Option<AppFolders> {
@@ -67,6 +60,7 @@ mod tests {
     use crate::provider::config::LinuxOptions;
     use std::ffi::OsStr;
     use stickpin_device::{ErrorCode, OpenRequest};
+    use tokio::process::Command;
 
     fn request(options: LinuxOptions) -> Request {
         let mut request = OpenRequest::new("linux:notes", "s", "/state/s").with_options(options);

@@ -1,8 +1,6 @@
-//! The provider's configuration, and access to displays and buses.
+//! The provider's configuration, and access to buses.
 
 use crate::bus::{AccessibilityBus, Addresses, BusError, Listener};
-use crate::opening::Opening;
-use crate::provider::app_dirs::AppDirs;
 use crate::screen::Screen;
 use schemars::JsonSchema;
 use serde::Deserialize;
@@ -10,7 +8,6 @@ use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 use stickpin_device::{Error, OpenRequest, Result, Viewport};
-use stickpin_x11desk::PrivateDisplay;
 use tokio::time::Instant;
 
 /// Timeout for the registry of a desktop to list the running apps.
@@ -79,44 +76,18 @@ impl LinuxProvider {
     pub fn new(config: LinuxConfig) -> Self {
         Self { config }
     }
+}
 
+impl LinuxConfig {
     pub(crate) fn addresses(&self) -> Addresses {
-        Addresses {
-            accessibility: self.config.accessibility_bus.clone(),
-            session: self.config.session_bus.clone(),
-            display: self.config.display.clone(),
-        }
+        let (accessibility, session) = (self.accessibility_bus.clone(), self.session_bus.clone());
+        Addresses { accessibility, session, display: self.display.clone() }
     }
 
     /// Returns the bus addresses of a screen.
     pub(crate) fn addresses_on(&self, screen: &Screen) -> Addresses {
         let Some(private) = &screen.private else { return self.addresses() };
         Addresses { session: Some(private.bus.clone()), ..Addresses::default() }
-    }
-
-    /// Returns the screen for an app: a private display if one was requested, or if the app is to
-    /// be started and no other display is available.
-    pub(crate) async fn screen(&self, request: &Request, opening: &Opening) -> Result<Screen> {
-        if request.options.attach && request.options.private {
-            return Err(Error::invalid_args(
-                "a running app already has a display: `--attach` and `--private` cannot be combined",
-            )
-            .hint("omit `--attach` to start the app on a private display"));
-        }
-        let (display, wayland) = (self.config.display.as_deref(), self.config.wayland.is_some());
-        if !request.options.private && (request.options.attach || display.is_some() || wayland) {
-            return Ok(Screen::shared(display, wayland));
-        }
-        let (dirs, size, path) =
-            (self.dirs(request)?, request.options.viewport.map(Into::into), self.config.path.as_deref());
-        let (until, cancel) = (opening.until, &opening.cancel);
-        let private = PrivateDisplay::start(&request.dir, dirs.home, size, path, until, cancel).await?;
-        Screen::own(private, opening).await
-    }
-
-    /// Returns the home folder and the working directory of started apps.
-    pub(crate) fn dirs(&self, request: &Request) -> Result<AppDirs> {
-        AppDirs::of(request, self.config.home.as_deref())
     }
 
     /// Connects to the accessibility bus; its signals go to `listener`.

@@ -11,10 +11,10 @@ use crate::app::{WindowStack, app_lost, end_child};
 use crate::bus::AccessibilityBus;
 use crate::events::AppEvents;
 use crate::model::Point;
-use crate::opening::{Opening, log_cleanup_error};
-use crate::provider::config::{LinuxProvider, QUIET, Request, app_name, no_registry};
+use crate::provider::config::{LinuxConfig, QUIET, Request, app_name, no_registry};
 use crate::provider::installed;
-use crate::provider::launch::Launched;
+use crate::provider::launch::Inaccessible;
+use crate::provider::opening::{Opening, or_clean_up};
 use crate::screen::Screen;
 use apps::{Apps, DesktopApp, EventHub, Registry};
 use async_trait::async_trait;
@@ -37,7 +37,7 @@ pub(crate) const NAME: &str = "desktop";
 #[derive(Debug)]
 pub(crate) struct DesktopEnvironment {
     info: DeviceInfo,
-    provider: LinuxProvider,
+    config: LinuxConfig,
     /// The accessibility bus, over which all apps are queried.
     bus: AccessibilityBus,
     hub: Arc<EventHub>,
@@ -55,25 +55,17 @@ pub(crate) struct DesktopEnvironment {
 ///
 /// # Errors
 /// Returns the errors of [`stickpin_device::Provider::open`].
-pub(crate) async fn open(provider: &LinuxProvider, request: &Request) -> Result<Box<dyn Device>> {
-    let opening = Opening::begin(&request.cancel);
-    // Check the folders before anything is started.
-    let folders = provider.dirs(request)?.folders();
-    let mut screen = provider.screen(request, &opening).await?;
-    let connect = connect(provider, &screen, &opening);
-    let (bus, hub, registry) = match opening.run_step(connect, screen.wait_for_failure()).await {
-        Ok(connected) => connected,
-        Err(e) => {
-            log_cleanup_error(screen.end().await);
-            return Err(e);
-        }
-    };
+pub(crate) async fn open(opening: &Opening<'_>) -> Result<Box<dyn Device>> {
+    let request = opening.request;
+    let mut screen = opening.screen().await?;
+    let connected = opening.run_step(connect(opening, &screen), screen.wait_for_failure()).await;
+    let (bus, hub, registry) = or_clean_up(connected, screen.end()).await?;
     let (own, label) = if screen.own { (true, "a private desktop") } else { (false, "the desktop") };
     let mut info = DeviceInfo::new("linux", label, IdentityGrade::WhileAlive);
     info.partial = true;
     let desk = DesktopEnvironment {
         info,
-        provider: provider.clone(),
+        config: opening.config.clone(),
         bus,
         hub,
         registry: Registry::new(registry),
@@ -82,7 +74,7 @@ pub(crate) async fn open(provider: &LinuxProvider, request: &Request) -> Result<
         started: Vec::new(),
         inaccessible_keys: None,
     };
-    let mut desk = CompositeDevice::new(desk, folders);
+    let mut desk = CompositeDevice::new(desk, opening.dirs.folders());
     let met = match request.options.viewport {
         Some(_) if !own => Err(unsupported("linux desktop", "change the size of its screen")),
         _ => {
@@ -90,23 +82,18 @@ pub(crate) async fn open(provider: &LinuxProvider, request: &Request) -> Result<
             desk.discover_members(arrival, &request.cancel).await
         }
     };
-    if let Err(e) = met {
-        log_cleanup_error(desk.close().await);
-        return Err(e);
-    }
+    or_clean_up(met, desk.close()).await?;
     Ok(Box::new(desk))
 }
 
 async fn connect(
-    provider: &LinuxProvider,
+    opening: &Opening<'_>,
     screen: &Screen,
-    opening: &Opening,
 ) -> Result<(AccessibilityBus, Arc<EventHub>, Arc<AppEvents>)> {
     let (until, hub) = (opening.until, Arc::new(EventHub::default()));
-    let addresses = provider.addresses_on(screen);
     let listener = Arc::clone(&hub);
-    let bus = provider.bus(&addresses, Box::new(move |message| listener.distribute(message)), until).await?;
-    AccessibilityBus::switch_on(&addresses, until).await;
+    let bus = opening.bus(screen, Box::new(move |message| listener.distribute(message))).await?;
+    AccessibilityBus::switch_on(&opening.config.addresses_on(screen), until).await;
     let (registry, _) = bus.registered(until).await.map_err(no_registry)?;
     let heard = hub.listener(&registry);
     bus.listen(&registry, until).await.map_err(no_registry)?;
@@ -226,28 +213,30 @@ impl Environment for DesktopEnvironment {
         ready: Duration,
         cancel: &CancellationToken,
     ) -> Result<Option<Duration>> {
-        let opening = Opening::begin(cancel);
         let mut request = self.request.clone();
         (request.what, request.cancel) = (what.to_owned(), cancel.clone());
         (request.ready_timeout, request.options.attach) = (ready, false);
-        let launch = installed::find(app_name(what), &self.provider.config, &request.cwd)?;
-        let starting = self.provider.launch(&self.bus, &self.screen, &launch, &request, opening.until);
-        let (app, child) = match opening.run_step(starting, self.screen.wait_for_failure()).await {
+        let opening = Opening::begin(&self.config, &request)?;
+        let launch = installed::find(app_name(what), &self.config, &request.cwd)?;
+        let starting = opening.launch(&self.bus, &self.screen, &launch);
+        let (child, app) = match opening.run_step(starting, self.screen.wait_for_failure()).await {
+            Ok(started) => started,
             Err(e) => {
                 // The app that was started has ended, but the desktop continues unless it is gone
                 // as well.
                 self.check_alive()?;
                 return Err(not_started(e));
             }
-            Ok(Launched::Registered(app, child)) => (app, child),
-            Ok(Launched::Inaccessible(app)) => {
-                let drive = format!("{}; use `screenshot`, `press X,Y`, `type` and `key`", app.what);
+        };
+        self.started.push((child, what.to_owned()));
+        let app = match app {
+            Ok(app) => app,
+            Err(Inaccessible { what, .. }) => {
+                let drive = format!("{what}; use `screenshot`, `press X,Y`, `type` and `key`");
                 apps.add_device_notice(Notice::ComponentMissing { what: drive });
-                self.started.push((app.child, what.to_owned()));
                 return Ok(None);
             }
         };
-        self.started.push((child, what.to_owned()));
         self.refresh(apps).await?;
         let number = apps.iter().find(|known| known.member.bus == app.bus).map(|app| app.number);
         if let Some(number) = number {

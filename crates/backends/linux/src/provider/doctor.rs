@@ -2,19 +2,18 @@
 //! problems.
 
 use crate::bus::AccessibilityBus;
-use crate::provider::config::{LinuxConfig, LinuxProvider, RUNNING};
+use crate::provider::config::{LinuxConfig, RUNNING};
 use stickpin_device::Check;
 use tokio::time::Instant;
 
 /// Runs all checks of the desktop device.
-pub(crate) async fn checks(provider: &LinuxProvider) -> Vec<Check> {
-    let config = &provider.config;
+pub(crate) async fn checks(config: &LinuxConfig) -> Vec<Check> {
     let private = stickpin_x11desk::missing_tools(config.path.as_deref());
     let mut checks = vec![display(config, private.is_empty()), tools(&private)];
     // Without a desktop, every app gets a private display with its own bus.
     if config.display.is_some() || config.wayland.is_some() {
-        checks.push(bus(provider).await);
-        let on = AccessibilityBus::is_on(&provider.addresses(), Instant::now() + RUNNING).await;
+        checks.push(bus(config).await);
+        let on = AccessibilityBus::is_on(&config.addresses(), Instant::now() + RUNNING).await;
         checks.push(toolkits(config, on));
     }
     checks
@@ -86,11 +85,11 @@ fn toolkits(config: &LinuxConfig, on: Option<bool>) -> Check {
 }
 
 /// Checks the accessibility bus of the desktop and its apps.
-async fn bus(provider: &LinuxProvider) -> Check {
+async fn bus(config: &LinuxConfig) -> Check {
     let name = "accessibility bus";
     let fix = "run `apt install at-spi2-core dbus`, then log in again";
     let until = Instant::now() + RUNNING;
-    let running = match AccessibilityBus::connect(&provider.addresses(), Box::new(|_| {}), until).await {
+    let running = match AccessibilityBus::connect(&config.addresses(), Box::new(|_| {}), until).await {
         Ok(desktop) => {
             desktop.running(until).await.map_err(|e| format!("its registry does not respond: {e}"))
         }
@@ -167,7 +166,7 @@ mod tests {
             session_bus: Some("unix:path=/nonexistent/bus".into()),
             ..LinuxConfig::default()
         };
-        let checks = checks(&LinuxProvider::new(config)).await;
+        let checks = checks(&config).await;
         let bus = checks.iter().find(|check| check.name == "linux accessibility bus").unwrap();
         assert!(!bus.ok && bus.found.contains("/nonexistent/bus"), "{bus:?}");
     }

@@ -3,8 +3,10 @@
 
 use crate::app::app_lost;
 use crate::bus::{AccessibilityBus, BusError, RegisteredApp};
-use crate::provider::config::{LinuxProvider, Request, no_registry};
+use crate::provider::app_dirs::AppDirs;
+use crate::provider::config::no_registry;
 use crate::provider::installed::Launch;
+use crate::provider::opening::Opening;
 use crate::screen::Screen;
 use crate::toolkit::missing_bridge;
 use parking_lot::Mutex;
@@ -15,7 +17,7 @@ use std::time::Duration;
 use stickpin_device::{Error, Result};
 use stickpin_process::{ProcessTable, belongs_to};
 use stickpin_tree::quote;
-use stickpin_x11desk::windows;
+use stickpin_x11desk::{Window, windows};
 use tokio::io::{AsyncRead, AsyncReadExt};
 use tokio::process::{Child, Command};
 use tokio::time::{Instant, sleep};
@@ -33,19 +35,9 @@ const UNREGISTERED_BUSY: Duration = Duration::from_secs(20);
 /// The number of bytes that are kept from the end of an app's stderr.
 const STDERR: usize = 4096;
 
-/// The result of a launch.
-#[derive(Debug)]
-pub(crate) enum Launched {
-    /// The app has registered with a window.
-    Registered(RegisteredApp, Child),
-    /// The app shows a window but has not registered.
-    Inaccessible(Inaccessible),
-}
-
 /// An app that shows a window but is not accessible.
 #[derive(Debug)]
 pub(crate) struct Inaccessible {
-    pub(crate) child: Child,
     /// A description of the window and the problem.
     pub(crate) what: String,
     /// What the app lacks, if that is known: a sentence with a command.
@@ -99,7 +91,7 @@ impl Stderr {
     }
 }
 
-impl LinuxProvider {
+impl Opening<'_> {
     /// Starts an app and waits until it has registered with a window, or shows one without
     /// registering.
     pub(crate) async fn launch(
@@ -107,23 +99,21 @@ impl LinuxProvider {
         desktop: &AccessibilityBus,
         screen: &Screen,
         launch: &Launch,
-        request: &Request,
-        until: Instant,
-    ) -> Result<Launched> {
-        AccessibilityBus::switch_on(&self.addresses_on(screen), until).await;
+    ) -> Result<(Child, Result<RegisteredApp, Inaccessible>)> {
+        let until = self.until;
+        AccessibilityBus::switch_on(&self.config.addresses_on(screen), until).await;
         let before = desktop.running(until).await.map_err(no_registry)?;
-        let mut command = self.command(screen, launch, request)?;
         let program = quote(&launch.program);
         let unstarted = |e| Error::device_not_found(format!("cannot start {program}: {e}"));
-        let mut child = command.spawn().map_err(unstarted)?;
+        let mut child = self.command(screen, launch)?.spawn().map_err(unstarted)?;
         let stderr = child.stderr.take().map(Stderr::read).unwrap_or_default();
         let started = Instant::now();
-        let own = child.id();
-        let is_own = |app: &RegisteredApp| app.pid.zip(own).is_some_and(|(pid, own)| belongs_to(pid, own));
+        // A child that was not waited for has an id.
+        let own = child.id().unwrap_or_default();
+        let is_own = |app: &RegisteredApp| app.pid.is_some_and(|pid| belongs_to(pid, own));
         // Stop waiting for an app without a window as soon as it is idle.
         let (mut worked, mut worked_at, mut looked_at) = (0, started, started);
         let mut shown: Option<(Instant, String)> = None;
-        let screen_of = screen.for_other_app();
         loop {
             // Check this first: if the program has handed over to a running app, that app is
             // searched for afterwards.
@@ -138,7 +128,7 @@ impl LinuxProvider {
                 running => running.map_err(no_registry)?,
             };
             if let Some(app) = find_launched(&running, &before, is_own, screen.own, handed_over) {
-                return Ok(Launched::Registered(app.clone(), child));
+                return Ok((child, Ok(app.clone())));
             }
             // An app that hands over to a running process exits successfully and immediately.
             if let Some(status) = ended.filter(|status| !status.success()) {
@@ -152,11 +142,11 @@ impl LinuxProvider {
             let now = Instant::now();
             if now >= looked_at + WORK {
                 looked_at = now;
-                let work = own.map_or(0, |own| ProcessTable::now().ticks(own));
+                let work = ProcessTable::now().ticks(own);
                 if work > worked {
                     (worked, worked_at) = (work, now);
                 }
-                let window = window_of(&screen_of, own).await?;
+                let window = window_of(screen, own).await?;
                 shown = window.map(|window| (shown.map_or(now, |(at, _)| at), window));
             }
             if let Some((at, window)) = &shown {
@@ -166,33 +156,33 @@ impl LinuxProvider {
                     let what = format!(
                         "{program} shows {window}, but is not on the accessibility bus, so its content cannot be read{said}"
                     );
-                    let lacks = own.and_then(missing_bridge);
-                    return Ok(Launched::Inaccessible(Inaccessible { child, what, lacks }));
+                    return Ok((child, Err(Inaccessible { what, lacks: missing_bridge(own) })));
                 }
             }
-            if now >= until.min(worked_at + request.ready_timeout) {
+            if now >= until.min(worked_at + self.request.ready_timeout) {
                 let unknown = "use `--attach` if the app is already running, or run `stickpin doctor` to check whether accessibility is on";
                 let (seconds, said) = (started.elapsed().as_secs(), stderr.last_line());
                 let what = format!("{program} showed no window within {seconds} s{said}");
-                return Err(Error::timeout(what).hint(own.and_then(missing_bridge).unwrap_or(unknown)));
+                return Err(Error::timeout(what).hint(missing_bridge(own).unwrap_or(unknown)));
             }
             sleep(LOOK).await;
         }
     }
 
     /// Builds the command with its environment.
-    fn command(&self, screen: &Screen, launch: &Launch, request: &Request) -> Result<Command> {
-        let dirs = self.dirs(request)?;
+    fn command(&self, screen: &Screen, launch: &Launch) -> Result<Command> {
+        let AppDirs { home, cwd } = &self.dirs;
         let mut command = match &screen.private {
             Some(private) => private.command(Path::new(&launch.program)),
             None => {
                 let mut command = Command::new(&launch.program);
-                dirs.home.make()?;
-                dirs.home.apply(&mut command);
+                home.make()?;
+                home.apply(&mut command);
                 command
             }
         };
-        dirs.apply_cwd(&mut command);
+        // The caller's working directory may no longer exist.
+        command.current_dir(if cwd.is_dir() { cwd } else { Path::new("/") });
         command.args(&launch.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         command.process_group(0).kill_on_drop(true);
         Ok(command)
@@ -201,11 +191,11 @@ impl LinuxProvider {
 
 /// Returns the description of a window of a process or its descendants; `None` if there is no
 /// window or no display.
-async fn window_of(screen: &Screen, own: Option<u32>) -> Result<Option<String>> {
-    let (Some(x11), Some(own)) = (screen.x11_if_any().await?, own) else { return Ok(None) };
+async fn window_of(screen: &Screen, own: u32) -> Result<Option<String>> {
+    let Some(x11) = screen.x11_if_any().await? else { return Ok(None) };
     let windows = x11.run(windows::list_windows).await?;
-    let is_own = |pid: Option<u32>| pid.is_some_and(|pid| belongs_to(pid, own));
-    Ok(windows.iter().find(|w| !w.popup && is_own(w.pid)).map(stickpin_x11desk::Window::describe))
+    let is_own = |w: &&Window| !w.popup && w.pid.is_some_and(|pid| belongs_to(pid, own));
+    Ok(windows.iter().find(is_own).map(Window::describe))
 }
 
 /// Returns the app that was started, if it is running and has a window. A new app of another
@@ -274,8 +264,7 @@ mod tests {
     #[tokio::test]
     async fn hint_for_inaccessible_app_is_a_valid_shell_command() {
         for what in ["linux:xterm", "linux:sh -c 'a b'"] {
-            let child = Command::new("true").spawn().unwrap();
-            let hint = Inaccessible { child, what: String::new(), lacks: None }.error(what, true).hint;
+            let hint = Inaccessible { what: String::new(), lacks: None }.error(what, true).hint;
             let words = shlex::split(&hint.replace('`', "")).unwrap();
             assert!(words.contains(&format!("{what},")), "{hint}");
         }

@@ -85,7 +85,7 @@ impl Form {
     /// Starts the form. Returns `None` and prints the reason if the programs are not installed.
     async fn open() -> Option<Self> {
         let dir = tempfile::tempdir().unwrap();
-        let private = desktop(dir.path()).await?;
+        let (private, _) = desktop(dir.path()).await?;
         let Some(zenity) = stickpin_process::find_on_path(&["zenity"], std::env::var_os("PATH").as_deref())
         else {
             skip::skipped(REQUIRE, "zenity is not installed");
@@ -101,7 +101,7 @@ impl Form {
         ]);
         let app = command.spawn().unwrap();
         let addresses = Addresses { session: Some(private.bus.clone()), ..Addresses::default() };
-        let until = super::opening().until;
+        let until = super::soon();
         let desktop = AccessibilityBus::connect(&addresses, Box::new(|_| {}), until).await.unwrap();
         let link = tokio::time::timeout(Duration::from_secs(20), async {
             loop {

@@ -1,9 +1,9 @@
 //! Actions that were cancelled: whatever is pressed at that moment is released, as the server
 //! reports.
 
+use super::desktop;
 use super::peer::App;
 use super::window::{TestWindow, Watch};
-use super::{desktop, opening};
 use crate::act;
 use crate::app::LinuxDevice;
 use crate::bus::AccessibilityBus;
@@ -37,11 +37,10 @@ struct Stage {
 
 impl Stage {
     async fn set(dir: &std::path::Path) -> Option<Self> {
-        let private = desktop(dir).await?;
+        let (private, x11) = desktop(dir).await?;
         let window = TestWindow::show(&private, "Held", PLACE);
         let watch = Watch::begin(&private);
-        let screen = Screen::own(private, &opening()).await.unwrap();
-        let x11 = screen.x11("look").await.unwrap();
+        let screen = Screen::own(private, x11.clone());
         let (app, heard) = (App::start(), Arc::new(AppEvents::default()));
         let (link, bus) =
             (app.link(&heard).await, AccessibilityBus::over(app.connect(Box::new(|_| {})).await));

@@ -20,22 +20,23 @@ pub(crate) mod speaker;
 #[path = "../../../../x11desk/src/tests/window.rs"]
 mod window;
 
-use crate::opening::Opening;
 use crate::screen::Screen;
 use std::ffi::OsStr;
 use std::path::Path;
-use stickpin_device::Result;
-use stickpin_x11desk::{Home, PrivateDisplay, windows};
+use std::time::Duration;
+use stickpin_device::{CancellationToken, Result};
+use stickpin_x11desk::{Home, PrivateDisplay, X11, windows};
+use tokio::time::Instant;
 
 /// Set by environments in which a run without the desktop must fail.
 const REQUIRE: &str = "STICKPIN_REQUIRE_DESKTOP";
 
 /// Starts a private display. Returns `None` and prints the reason if the programs are not
 /// installed.
-pub(crate) async fn desktop(dir: &Path) -> Option<PrivateDisplay> {
+pub(crate) async fn desktop(dir: &Path) -> Option<(PrivateDisplay, X11)> {
     let path = std::env::var_os("PATH");
-    match start(dir, path.as_deref(), &opening()).await {
-        Ok(private) => Some(private),
+    match start(dir, path.as_deref(), soon()).await {
+        Ok(started) => Some(started),
         Err(e) => {
             skip::skipped(REQUIRE, e);
             None
@@ -44,24 +45,23 @@ pub(crate) async fn desktop(dir: &Path) -> Option<PrivateDisplay> {
 }
 
 /// Starts a private display with the programs in `path`.
-async fn start(dir: &Path, path: Option<&OsStr>, opening: &Opening) -> Result<PrivateDisplay> {
-    PrivateDisplay::start(dir, Home::temporary(dir), None, path, opening.until, &opening.cancel).await
+async fn start(dir: &Path, path: Option<&OsStr>, until: Instant) -> Result<(PrivateDisplay, X11)> {
+    PrivateDisplay::start(dir, Home::temporary(dir), None, path, until, &CancellationToken::new()).await
+}
+
+/// Returns the deadline for a display that is started now.
+fn soon() -> Instant {
+    Instant::now() + Duration::from_secs(45)
 }
 
 /// Shows a window of this process on a private display, and waits until the display lists it.
 /// Returns the window and its screen, or `None` as [`desktop`] does.
 async fn shown_window(dir: &Path) -> Option<(window::TestWindow, Screen)> {
-    let private = desktop(dir).await?;
+    let (private, x11) = desktop(dir).await?;
     let window = window::TestWindow::show(&private, "Window", (0, 0, 600, 500));
-    let screen = Screen::own(private, &opening()).await.unwrap();
-    let x11 = screen.x11("look").await.unwrap();
+    let screen = Screen::own(private, x11.clone());
     while !x11.run(windows::list_windows).await.unwrap().iter().any(|w| w.id == window.id) {
         tokio::task::yield_now().await;
     }
     Some((window, screen))
-}
-
-/// Returns an opening that is never cancelled.
-fn opening() -> Opening {
-    Opening::begin(&stickpin_device::CancellationToken::new())
 }

@@ -2,10 +2,9 @@
 //! that have ended.
 
 use super::life::signal;
-use super::{desktop, opening, start};
+use super::{desktop, soon, start};
 use crate::bus::error::BusError;
 use crate::bus::{AccessibilityBus, Addresses};
-use crate::screen::Screen;
 use rustix::process::Signal;
 use std::os::unix::fs::PermissionsExt;
 use std::time::Duration;
@@ -16,7 +15,7 @@ use tokio::time::Instant;
 #[tokio::test]
 async fn a_window_manager_that_ends_is_not_waited_for() {
     let dir = tempfile::tempdir().unwrap();
-    let Some(mut private) = desktop(dir.path()).await else { return };
+    let Some((mut private, _)) = desktop(dir.path()).await else { return };
     private.end().await.unwrap();
     let tools = tempfile::tempdir().unwrap();
     let path = std::env::var_os("PATH");
@@ -37,12 +36,11 @@ async fn a_window_manager_that_ends_is_not_waited_for() {
         std::fs::write(&program, format!("#!/bin/sh\n{text}\n")).unwrap();
         std::fs::set_permissions(&program, std::fs::Permissions::from_mode(0o755)).unwrap();
     }
-    let (dir, opening) = (tempfile::tempdir().unwrap(), opening());
-    let private = start(dir.path(), Some(tools.path().as_os_str()), &opening).await;
-    let error = Screen::own(private.unwrap(), &opening).await.unwrap_err();
+    let (dir, until) = (tempfile::tempdir().unwrap(), soon());
+    let error = start(dir.path(), Some(tools.path().as_os_str()), until).await.unwrap_err();
     assert!(error.message.contains("openbox") && error.message.contains("exit status: 3"), "{error}");
     assert!(error.message.contains("no theme"), "{error}");
-    assert!(Instant::now() < opening.until, "its end was waited for");
+    assert!(Instant::now() < until, "its end was waited for");
     assert!(std::fs::read_dir(dir.path()).unwrap().next().is_none(), "nothing is left");
 }
 
@@ -50,11 +48,11 @@ async fn a_window_manager_that_ends_is_not_waited_for() {
 #[tokio::test]
 async fn late_registry_answer_is_awaited_until_open_times_out() {
     let dir = tempfile::tempdir().unwrap();
-    let Some(mut private) = desktop(dir.path()).await else { return };
+    let Some((mut private, _)) = desktop(dir.path()).await else { return };
     let addresses = Addresses { session: Some(private.bus.clone()), ..Addresses::default() };
-    let opening = opening();
-    let desktop = AccessibilityBus::connect(&addresses, Box::new(|_| {}), opening.until).await.unwrap();
-    assert!(desktop.running(opening.until).await.unwrap().is_empty());
+    let until = soon();
+    let desktop = AccessibilityBus::connect(&addresses, Box::new(|_| {}), until).await.unwrap();
+    assert!(desktop.running(until).await.unwrap().is_empty());
     let registry = Process::find_marked(&format!("XDG_RUNTIME_DIR={}", private.runtime().display()))
         .into_iter()
         .find(|process| {
@@ -70,7 +68,7 @@ async fn late_registry_answer_is_awaited_until_open_times_out() {
         tokio::time::sleep(Duration::from_millis(3_300)).await;
         signal(pid, Signal::CONT);
     };
-    let (running, ()) = tokio::join!(desktop.running(opening.until), late);
+    let (running, ()) = tokio::join!(desktop.running(until), late);
     assert_eq!(running, Ok(Vec::new()));
     drop(desktop);
     private.end().await.unwrap();

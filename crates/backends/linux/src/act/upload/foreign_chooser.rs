@@ -100,7 +100,7 @@ pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Resul
             tracing::debug!("{} cannot be reached: {fault}", window.describe());
             refused("its process is not on the accessibility bus")
         })?;
-    let screen = act.device.app.screen.for_other_app();
+    let screen = act.device.app.screen.for_process(window.pid);
     let mut other = LinuxDevice::new(desktop, link, heard, screen, (window.title.clone(), window.pid), None);
     let mut inner = Act { device: &mut other, cancel: act.cancel };
     let tops = upload::until_shown(&mut inner, |last| {

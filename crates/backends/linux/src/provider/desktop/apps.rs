@@ -161,9 +161,8 @@ async fn connect_to_app(
     };
     match reach.await {
         Ok(link) => {
-            let (label, pid) = (running.title.clone(), running.pid);
-            let screen = if pid.is_some() { screen.for_other_app() } else { screen.for_unknown_process() };
-            let device = LinuxDevice::new(bus.clone(), link, heard, screen, (label, pid), None);
+            let (screen, app) = (screen.for_process(running.pid), (running.title.clone(), running.pid));
+            let device = LinuxDevice::new(bus.clone(), link, heard, screen, app, None);
             Some((running, Some(device)))
         }
         Err(fault) => (!fault.is_final()).then_some((running, None)),
