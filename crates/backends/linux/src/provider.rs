@@ -1,6 +1,5 @@
 //! Finding, starting and attaching to apps.
 
-mod app_dirs;
 pub(crate) mod config;
 mod desktop;
 mod doctor;
@@ -47,7 +46,7 @@ impl Opening<'_> {
         let mut device =
             LinuxDevice::new(desktop, link, heard, screen, (label, app.pid), Some(&request.what));
         device.app.child = Mutex::new(child);
-        device.app.folders = launch.and_then(|_| self.dirs.folders());
+        device.app.folders = launch.and_then(|_| self.folders());
         let arrival = SettleRequest::new(QUIET, request.ready_timeout);
         let ready = async {
             // On a busy machine, the app may not respond for a while; even the first capture may
@@ -160,13 +159,13 @@ impl Provider for LinuxProvider {
 
     async fn open(&self, request: OpenRequest) -> Result<Box<dyn Device>> {
         let request = request.read_options()?;
-        // Check the folders before anything is started.
+        // Check the options before anything is started.
         let opening = Opening::begin(&self.config, &request)?;
         let name = app_name(&request.what);
         if name == desktop::NAME {
             return desktop::open(&opening).await;
         }
-        let find = || installed::find(name, &self.config, &opening.dirs.cwd);
+        let find = || installed::find(name, &self.config, &opening.cwd);
         let launch = (!request.options.attach).then(find).transpose()?;
         let screen = opening.screen().await?;
         opening.open_on(screen, launch.as_ref()).await

@@ -21,7 +21,7 @@ const FLOORS: &[&str] = &[
     "verify",
     "act",
     "device",
-    "provider::app_dirs provider::config provider::installed",
+    "provider::config provider::installed",
     "provider::opening",
     "provider::launch",
     "provider::desktop provider::doctor",

@@ -74,7 +74,7 @@ pub(crate) async fn open(opening: &Opening<'_>) -> Result<Box<dyn Device>> {
         started: Vec::new(),
         inaccessible_keys: None,
     };
-    let mut desk = CompositeDevice::new(desk, opening.dirs.folders());
+    let mut desk = CompositeDevice::new(desk, opening.folders());
     let met = match request.options.viewport {
         Some(_) if !own => Err(unsupported("linux desktop", "change the size of its screen")),
         _ => {

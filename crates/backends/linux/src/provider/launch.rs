@@ -3,7 +3,6 @@
 
 use crate::app::app_lost;
 use crate::bus::{AccessibilityBus, BusError, RegisteredApp};
-use crate::provider::app_dirs::AppDirs;
 use crate::provider::config::no_registry;
 use crate::provider::installed::Launch;
 use crate::provider::opening::Opening;
@@ -171,18 +170,17 @@ impl Opening<'_> {
 
     /// Builds the command with its environment.
     fn command(&self, screen: &Screen, launch: &Launch) -> Result<Command> {
-        let AppDirs { home, cwd } = &self.dirs;
         let mut command = match &screen.private {
             Some(private) => private.command(Path::new(&launch.program)),
             None => {
                 let mut command = Command::new(&launch.program);
-                home.make()?;
-                home.apply(&mut command);
+                self.home.make()?;
+                self.home.apply(&mut command);
                 command
             }
         };
         // The caller's working directory may no longer exist.
-        command.current_dir(if cwd.is_dir() { cwd } else { Path::new("/") });
+        command.current_dir(if self.cwd.is_dir() { &self.cwd } else { Path::new("/") });
         command.args(&launch.arguments).stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::piped());
         command.process_group(0).kill_on_drop(true);
         Ok(command)

@@ -1,16 +1,20 @@
 //! An app that is being opened: its folders, its screen, and the events that end the opening early.
 //!
+//! By default, the home folder and the working directory are the caller's, even on a private
+//! display, so that people find what their apps save. A private home (`open --private-home`) is
+//! removed with the session; a profile (`open --profile`) is kept.
+//!
 //! One timeout covers all steps, because any step may take long on a busy machine. Known failures
 //! end the opening immediately: a program of a private display that ends, an app that exits with an
 //! error, or a caller that goes away.
 
 use crate::bus::{AccessibilityBus, Listener};
-use crate::provider::app_dirs::AppDirs;
-use crate::provider::config::{LinuxConfig, Request};
+use crate::provider::config::{LinuxConfig, LinuxOptions, Request};
 use crate::screen::Screen;
+use std::path::PathBuf;
 use std::time::Duration;
-use stickpin_device::{Error, Result};
-use stickpin_x11desk::PrivateDisplay;
+use stickpin_device::{AppFolders, Error, Result};
+use stickpin_x11desk::{Home, PrivateDisplay};
 use tokio::time::Instant;
 
 /// The timeout for the whole opening. It is shorter than the command's timeout, so that the error
@@ -22,20 +26,36 @@ const OPENING: Duration = Duration::from_secs(45);
 pub(crate) struct Opening<'o> {
     pub(crate) config: &'o LinuxConfig,
     pub(crate) request: &'o Request,
-    /// The home folder and the working directory of started apps.
-    pub(crate) dirs: AppDirs,
+    /// The home folder of apps.
+    pub(crate) home: Home,
+    /// The working directory of apps.
+    pub(crate) cwd: PathBuf,
     /// The deadline.
     pub(crate) until: Instant,
 }
 
 impl<'o> Opening<'o> {
-    /// Checks the folders, and starts the timeout.
+    /// Checks the options, chooses the folders and starts the timeout.
     ///
     /// # Errors
-    /// Returns the errors of [`AppDirs::of`].
+    /// Returns `INVALID_ARGS` for mutually exclusive options.
     pub(crate) fn begin(config: &'o LinuxConfig, request: &'o Request) -> Result<Self> {
-        let dirs = AppDirs::of(request, config.home.as_deref())?;
-        Ok(Self { config, request, dirs, until: Instant::now() + OPENING })
+        check_options(&request.options)?;
+        let home = match &request.options.profile {
+            Some(profile) => Home::profile(profile.clone()),
+            None if request.options.private_home => Home::temporary(&request.dir),
+            // The environment of this process belongs to its own home folder.
+            None => Home::of_caller(request.home.as_deref(), config.home.as_deref()),
+        };
+        let cwd = home.to_remove().unwrap_or(&request.cwd).to_owned();
+        Ok(Self { config, request, home, cwd, until: Instant::now() + OPENING })
+    }
+
+    /// Returns the folders in the form that the device trait uses; `None` if the home folder is
+    /// unknown.
+    pub(crate) fn folders(&self) -> Option<AppFolders> {
+        let home = self.home.path()?.to_owned();
+        Some(AppFolders::new(home, self.cwd.clone(), self.home.to_remove().is_some()))
     }
 
     /// Returns whether the deadline has not passed and the caller has not gone away.
@@ -68,17 +88,11 @@ impl<'o> Opening<'o> {
     /// be started and no other display is available.
     pub(crate) async fn screen(&self) -> Result<Screen> {
         let (config, options) = (self.config, &self.request.options);
-        if options.attach && options.private {
-            return Err(Error::invalid_args(
-                "a running app already has a display: `--attach` and `--private` cannot be combined",
-            )
-            .hint("omit `--attach` to start the app on a private display"));
-        }
         let (display, wayland) = (config.display.as_deref(), config.wayland.is_some());
         if !options.private && (options.attach || display.is_some() || wayland) {
             return Ok(Screen::shared(display, wayland));
         }
-        let (dir, home, size) = (&self.request.dir, self.dirs.home.clone(), options.viewport.map(Into::into));
+        let (dir, home, size) = (&self.request.dir, self.home.clone(), options.viewport.map(Into::into));
         let (path, cancel) = (config.path.as_deref(), &self.request.cancel);
         let (private, x11) = PrivateDisplay::start(dir, home, size, path, self.until, cancel).await?;
         Ok(Screen::own(private, x11))
@@ -87,6 +101,32 @@ impl<'o> Opening<'o> {
     /// Connects to the accessibility bus of a screen; its signals go to `listener`.
     pub(crate) async fn bus(&self, screen: &Screen, listener: Listener) -> Result<AccessibilityBus> {
         self.config.bus(&self.config.addresses_on(screen), listener, self.until).await
+    }
+}
+
+/// Refuses options that exclude each other.
+fn check_options(options: &LinuxOptions) -> Result<()> {
+    let (attach, private) = (options.attach, options.private);
+    let home = match (options.private_home, &options.profile) {
+        (true, Some(_)) => {
+            return Err(Error::invalid_args(
+                "`--private-home` and `--profile` cannot be combined: each sets the app's home folder",
+            )
+            .hint("use `--profile DIR` to keep the folder, or `--private-home` to let `close` remove it"));
+        }
+        (true, None) => Some("--private-home"),
+        (false, profile) => profile.as_ref().map(|_| "--profile"),
+    };
+    match home {
+        Some(option) if attach => Err(Error::invalid_args(format!(
+            "a running app already has a home folder: `{option}` and `--attach` cannot be combined"
+        ))
+        .hint(format!("omit `{option}` to attach to the app, or omit `--attach` to start it"))),
+        _ if attach && private => Err(Error::invalid_args(
+            "a running app already has a display: `--attach` and `--private` cannot be combined",
+        )
+        .hint("omit `--attach` to start the app on a private display")),
+        _ => Ok(()),
     }
 }
 
@@ -104,13 +144,84 @@ pub(crate) async fn or_clean_up<T>(step: Result<T>, cleanup: impl Future<Output 
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::provider::config::LinuxOptions;
+    use std::ffi::OsStr;
+    use std::path::Path;
     use stickpin_device::{ErrorCode, OpenRequest};
+    use tokio::process::Command;
+
+    fn request(options: LinuxOptions) -> Request {
+        let mut request = OpenRequest::new("linux:notes", "s", "/state/s").with_options(options);
+        (request.home, request.cwd) = (Some("/home/a".into()), "/home/a/project".into());
+        request
+    }
+
+    fn config(home: Option<&str>) -> LinuxConfig {
+        LinuxConfig { home: home.map(Into::into), ..LinuxConfig::default() }
+    }
+
+    /// Returns the environment that a program gets, by name; `None` for a removed variable.
+    fn environment(opening: &Opening<'_>) -> std::collections::BTreeMap<String, Option<String>> {
+        let mut command = Command::new("true");
+        opening.home.apply(&mut command);
+        let text = |s: &OsStr| s.to_string_lossy().into_owned();
+        command.as_std().get_envs().map(|(name, value)| (text(name), value.map(text))).collect()
+    }
+
+    #[test]
+    fn apps_have_the_callers_folders_unless_others_are_asked_for() {
+        let plain = request(LinuxOptions::default());
+        let config_a = config(Some("/home/a"));
+        let own = Opening::begin(&config_a, &plain).unwrap();
+        assert_eq!(
+            environment(&own).into_iter().collect::<Vec<_>>(),
+            [("HOME".into(), Some("/home/a".into()))]
+        );
+        assert_eq!((&*own.cwd, own.home.to_remove()), (Path::new("/home/a/project"), None));
+        assert!(!own.folders().unwrap().removed_at_close);
+
+        // The daemon of a user with another home, whose base folders differ from the caller's.
+        let other = environment(&Opening::begin(&config(Some("/root")), &plain).unwrap());
+        assert_eq!(other["HOME"].as_deref(), Some("/home/a"));
+        assert_eq!(other["XDG_CONFIG_HOME"], None);
+
+        let no_home = config(None);
+        let private = request(LinuxOptions { private_home: true, ..LinuxOptions::default() });
+        let private = Opening::begin(&no_home, &private).unwrap();
+        assert_eq!(environment(&private)["XDG_CONFIG_HOME"].as_deref(), Some("/state/s/home/.config"));
+        assert_eq!(private.home.to_remove(), Some(Path::new("/state/s/home")));
+        assert_eq!(private.cwd, Path::new("/state/s/home"));
+        assert!(private.folders().unwrap().removed_at_close);
+
+        let profile = request(LinuxOptions { profile: Some("/p".into()), ..LinuxOptions::default() });
+        let profile = Opening::begin(&no_home, &profile).unwrap();
+        assert_eq!(environment(&profile)["XDG_DATA_HOME"].as_deref(), Some("/p/.local/share"));
+        assert_eq!((&*profile.cwd, profile.home.to_remove()), (Path::new("/home/a/project"), None));
+    }
+
+    #[test]
+    fn options_that_name_two_homes_are_refused() {
+        let both = request(LinuxOptions {
+            private_home: true,
+            profile: Some("/p".into()),
+            ..LinuxOptions::default()
+        });
+        let error = Opening::begin(&config(None), &both).unwrap_err();
+        assert!(error.code == ErrorCode::InvalidArgs && error.message.contains("--profile"), "{error}");
+        for (profile, option) in [(None, "--private-home"), (Some(PathBuf::from("/p")), "--profile")] {
+            let running = request(LinuxOptions {
+                attach: true,
+                private_home: profile.is_none(),
+                profile,
+                ..LinuxOptions::default()
+            });
+            let error = Opening::begin(&config(None), &running).unwrap_err();
+            assert!(error.message.contains(option) && error.message.contains("--attach"), "{error}");
+        }
+    }
 
     #[tokio::test]
     async fn a_part_ends_with_what_it_needs_and_with_its_caller() {
-        let request = OpenRequest::new("linux:a", "s", "/s").with_options(LinuxOptions::default());
-        let config = LinuxConfig::default();
+        let (request, config) = (request(LinuxOptions::default()), config(None));
         let opening = Opening::begin(&config, &request).unwrap();
         let never = std::future::pending::<Error>;
         let done = opening.run_step(async { Ok(7) }, never()).await;
