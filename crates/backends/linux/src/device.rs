@@ -109,9 +109,7 @@ impl Device for LinuxDevice {
     }
 
     async fn perform(&mut self, action: &Action, cancel: &CancellationToken) -> Result<InputOutcome> {
-        lifecycle::alive(&self.app).await?;
-        self.listed = None;
-        act::perform(self, action, None, cancel).await
+        self.commit(action, Ticket::default(), cancel).await
     }
 
     async fn commit(

@@ -23,29 +23,18 @@ use stickpin_device::{
 };
 use stickpin_process::{DesktopEntry, find_running};
 use stickpin_tree::{format_count, quote};
-use tokio::process::Child;
 use tokio::sync::Mutex;
 use tokio::time::Instant;
 
 pub use config::{LinuxConfig, LinuxProvider};
 
-/// The hint for an app that is running but not registered.
-const UNHEARD: &str = "Qt apps and browsers that were started while accessibility was off stay unreadable \
-                       until they are restarted: close the app, then run `stickpin open linux:APP`; run \
-                       `stickpin doctor` to check whether accessibility is on";
-
 impl Opening<'_> {
     /// Opens an app on a screen; ends the screen on failure.
     async fn open_on(&self, mut screen: Screen, launch: Option<&Launch>) -> Result<Box<dyn Device>> {
         let request = self.request;
-        let heard = Arc::new(AppEvents::default());
-        let reached = self.run_step(self.reach(&screen, &heard, launch), screen.wait_for_failure()).await;
-        let (desktop, link, app, child) = or_clean_up(reached, screen.end()).await?;
-        let screen = screen.of_process(app.pid);
-        let label = if app.title.is_empty() { app_name(&request.what).to_owned() } else { app.title };
-        let mut device =
-            LinuxDevice::new(desktop, link, heard, screen, (label, app.pid), Some(&request.what));
-        device.app.child = Mutex::new(child);
+        let reached = self.run_step(self.reach(&screen, launch), screen.wait_for_failure()).await;
+        let mut device = or_clean_up(reached, screen.end()).await?;
+        device.app.screen = screen.of_process(device.app.info.pid);
         device.app.folders = launch.and_then(|_| self.folders());
         let arrival = SettleRequest::new(QUIET, request.ready_timeout);
         let ready = async {
@@ -68,27 +57,29 @@ impl Opening<'_> {
         Ok(Box::new(device))
     }
 
-    /// Finds or starts the app and connects to it. Returns its process if it was started.
-    async fn reach(
-        &self,
-        screen: &Screen,
-        heard: &Arc<AppEvents>,
-        launch: Option<&Launch>,
-    ) -> Result<(AccessibilityBus, Link, RegisteredApp, Option<Child>)> {
-        let listener = Arc::clone(heard);
-        let desktop = self.bus(screen, Box::new(move |message| listener.handle_signal(message))).await?;
-        let (app, child) = match launch {
-            None => (self.running(&desktop).await?, None),
+    /// Finds or starts the app and connects to it. The device has no screen yet.
+    async fn reach(&self, screen: &Screen, launch: Option<&Launch>) -> Result<LinuxDevice> {
+        let (until, what) = (self.until, &*self.request.what);
+        let heard = Arc::new(AppEvents::default());
+        let listener = Arc::clone(&heard);
+        let listener = Box::new(move |message: &_| listener.handle_signal(message));
+        let desktop = self.config.bus(screen.private.as_ref(), listener, until).await?;
+        let (child, app) = match launch {
+            None => (None, self.running(&desktop).await?),
             Some(launch) => {
                 let (child, app) = self.launch(&desktop, screen, launch).await?;
-                (app.map_err(|app| app.error(&self.request.what, screen.own))?, Some(child))
+                (Some(child), app?)
             }
         };
         let silent = |fault: BusError| app_lost(&format!("{} does not respond: {fault}", quote(&app.title)));
         heard.state().app.clone_from(&app.bus);
-        desktop.listen(&app.bus, self.until).await.map_err(silent)?;
-        let link = Link::to(&desktop, &app.bus, self.until).await.map_err(silent)?;
-        Ok((desktop, link, app, child))
+        desktop.listen(&app.bus, until).await.map_err(silent)?;
+        let link = Link::to(&desktop, &app.bus, until).await.map_err(silent)?;
+        let label = if app.title.is_empty() { app_name(what).to_owned() } else { app.title };
+        let (screen, app) = (Screen::default(), (label, app.pid));
+        let mut device = LinuxDevice::new(desktop, link, heard, screen, app, Some(what));
+        device.app.child = Mutex::new(child);
+        Ok(device)
     }
 
     /// Returns the running app whose title, process id or bus name was requested.
@@ -121,7 +112,11 @@ fn not_registered(name: &str) -> Error {
             "process {pid} ({}) is running, but is not on the accessibility bus",
             quote(&program)
         ))
-        .hint(UNHEARD),
+        .hint(
+            "Qt apps and browsers that were started while accessibility was off stay unreadable until they are \
+             restarted: close the app, then run `stickpin open linux:APP`; run `stickpin doctor` to check whether \
+             accessibility is on",
+        ),
         None => Error::device_not_found(format!("no running app has the name or process id {}", quote(name)))
             .hint("run `stickpin devices` to list the running apps, or omit `--attach` to start the app"),
     }
@@ -174,7 +169,7 @@ impl Provider for LinuxProvider {
     async fn devices(&self) -> Result<Vec<DeviceEntry>> {
         // Without a desktop, there is nothing to open.
         let until = Instant::now() + RUNNING;
-        let desktop = self.config.bus(&self.config.addresses(), Box::new(|_| {}), until).await;
+        let desktop = self.config.bus(None, Box::new(|_| {}), until).await;
         let Ok(desktop) = desktop else { return Ok(Vec::new()) };
         let running = desktop.running(until).await.map_err(no_registry)?;
         let shown: Vec<RegisteredApp> = running.into_iter().filter(|app| app.windows != Some(0)).collect();

@@ -84,42 +84,33 @@ impl Screen {
     }
 
     fn none(&self, to: &str) -> Error {
-        let why = if self.has_unknown_process {
-            format!(
-                "stickpin cannot {to}: the bus does not report the process of the app, so any window may belong to another app"
-            )
-        } else if self.wayland {
-            let tool = match to {
-                "take screenshots" | "take a screenshot of the app" => Some("grim"),
-                CLIPBOARD => Some("wl-clipboard"),
-                "send keys"
-                | "send input"
-                | "press with the pointer"
-                | "move the pointer"
-                | "drag"
-                | "scroll" => Some("wtype and ydotool"),
-                _ => None,
-            };
-            match tool {
-                Some(tool) => format!(
-                    "stickpin cannot {to} in a Wayland session: that would need {tool}, which stickpin does not support"
-                ),
-                None => format!(
-                    "stickpin cannot {to}: in a Wayland session, only the windows of X11 apps are known"
-                ),
-            }
-        } else {
-            format!("stickpin cannot {to}: there is no display")
-        };
-        Error::unsupported(why).hint(match self.has_unknown_process {
+        if self.has_unknown_process {
             // The desktop session stays open with the other apps.
-            true => {
+            return Error::unsupported(format!(
+                "stickpin cannot {to}: the bus does not report the process of the app, so any window may belong to another app"
+            ))
+            .hint(
                 "use `press`, `fill` and `select` where the app supports them through accessibility actions; for the \
                  pointer and the keyboard, open the app on a private display: \
-                 `stickpin open linux:APP --private --session NAME`"
-            }
-            false => "run `stickpin open linux:APP --private --relaunch` to give the app a private display",
-        })
+                 `stickpin open linux:APP --private --session NAME`",
+            );
+        }
+        let needed =
+            |tool| format!(" in a Wayland session: that would need {tool}, which stickpin does not support");
+        let why = match to {
+            _ if !self.wayland => ": there is no display".to_owned(),
+            "take screenshots" | "take a screenshot of the app" => needed("grim"),
+            CLIPBOARD => needed("wl-clipboard"),
+            "send keys"
+            | "send input"
+            | "press with the pointer"
+            | "move the pointer"
+            | "drag"
+            | "scroll" => needed("wtype and ydotool"),
+            _ => ": in a Wayland session, only the windows of X11 apps are known".to_owned(),
+        };
+        Error::unsupported(format!("stickpin cannot {to}{why}"))
+            .hint("run `stickpin open linux:APP --private --relaunch` to give the app a private display")
     }
 
     /// Returns the error for a window that is unknown to the X server, such as a Wayland window.
@@ -159,8 +150,7 @@ impl Screen {
             ),
         };
         if self.own {
-            let x11 = self.x11("restore a window").await?;
-            let window = window.clone();
+            let (x11, window) = (self.x11("restore a window").await?, window.clone());
             if x11.run(move |d| window_manager::raise(d, &window)).await? {
                 return Ok(());
             }

@@ -1,13 +1,13 @@
 //! The provider's configuration, and access to buses.
 
 use crate::bus::{AccessibilityBus, Addresses, BusError, Listener};
-use crate::screen::Screen;
 use schemars::JsonSchema;
 use serde::Deserialize;
 use std::ffi::OsString;
 use std::path::PathBuf;
 use std::time::Duration;
 use stickpin_device::{Error, OpenRequest, Result, Viewport};
+use stickpin_x11desk::PrivateDisplay;
 use tokio::time::Instant;
 
 /// Timeout for the registry of a desktop to list the running apps.
@@ -79,25 +79,23 @@ impl LinuxProvider {
 }
 
 impl LinuxConfig {
-    pub(crate) fn addresses(&self) -> Addresses {
+    /// Returns the bus addresses of a private display; without one, those of the desktop.
+    pub(crate) fn addresses(&self, private: Option<&PrivateDisplay>) -> Addresses {
+        if let Some(private) = private {
+            return Addresses { session: Some(private.bus.clone()), ..Addresses::default() };
+        }
         let (accessibility, session) = (self.accessibility_bus.clone(), self.session_bus.clone());
         Addresses { accessibility, session, display: self.display.clone() }
     }
 
-    /// Returns the bus addresses of a screen.
-    pub(crate) fn addresses_on(&self, screen: &Screen) -> Addresses {
-        let Some(private) = &screen.private else { return self.addresses() };
-        Addresses { session: Some(private.bus.clone()), ..Addresses::default() }
-    }
-
-    /// Connects to the accessibility bus; its signals go to `listener`.
+    /// Connects to the accessibility bus at these addresses; its signals go to `listener`.
     pub(crate) async fn bus(
         &self,
-        addresses: &Addresses,
+        private: Option<&PrivateDisplay>,
         listener: Listener,
         until: Instant,
     ) -> Result<AccessibilityBus> {
-        AccessibilityBus::connect(addresses, listener, until).await.map_err(|e| {
+        AccessibilityBus::connect(&self.addresses(private), listener, until).await.map_err(|e| {
             Error::tool_missing(format!("cannot connect to the accessibility bus: {e}"))
                 .hint("run `stickpin doctor` to see what is missing; run `apt install at-spi2-core` to install the bus, and start stickpin in a desktop session or open the app with `--private`")
         })

@@ -9,11 +9,9 @@ use crate::act::screenshot::not_visible;
 use crate::app::pointer::move_pointer;
 use crate::app::{WindowStack, app_lost, end_child};
 use crate::bus::AccessibilityBus;
-use crate::events::AppEvents;
 use crate::model::Point;
 use crate::provider::config::{LinuxConfig, QUIET, Request, app_name, no_registry};
 use crate::provider::installed;
-use crate::provider::launch::Inaccessible;
 use crate::provider::opening::{Opening, or_clean_up};
 use crate::screen::Screen;
 use apps::{Apps, DesktopApp, EventHub, Registry};
@@ -68,7 +66,7 @@ pub(crate) async fn open(opening: &Opening<'_>) -> Result<Box<dyn Device>> {
         config: opening.config.clone(),
         bus,
         hub,
-        registry: Registry::new(registry),
+        registry,
         screen,
         request: request.clone(),
         started: Vec::new(),
@@ -89,15 +87,16 @@ pub(crate) async fn open(opening: &Opening<'_>) -> Result<Box<dyn Device>> {
 async fn connect(
     opening: &Opening<'_>,
     screen: &Screen,
-) -> Result<(AccessibilityBus, Arc<EventHub>, Arc<AppEvents>)> {
+) -> Result<(AccessibilityBus, Arc<EventHub>, Registry)> {
     let (until, hub) = (opening.until, Arc::new(EventHub::default()));
-    let listener = Arc::clone(&hub);
-    let bus = opening.bus(screen, Box::new(move |message| listener.distribute(message))).await?;
-    AccessibilityBus::switch_on(&opening.config.addresses_on(screen), until).await;
+    let (private, listener) = (screen.private.as_ref(), Arc::clone(&hub));
+    let listener = Box::new(move |message: &_| listener.distribute(message));
+    let bus = opening.config.bus(private, listener, until).await?;
+    AccessibilityBus::switch_on(&opening.config.addresses(private), until).await;
     let (registry, _) = bus.registered(until).await.map_err(no_registry)?;
-    let heard = hub.listener(&registry);
+    let events = hub.listener(&registry);
     bus.listen(&registry, until).await.map_err(no_registry)?;
-    Ok((bus, hub, heard))
+    Ok((bus, hub, Registry { events, ..Registry::default() }))
 }
 
 impl DesktopEnvironment {
@@ -146,14 +145,12 @@ impl Environment for DesktopEnvironment {
     }
 
     fn check_alive(&self) -> Result<()> {
-        if self.bus.closed() {
-            let private = if self.screen.own { " --private" } else { "" };
-            let hint =
-                format!("run `stickpin open{private} {}` to open the desktop again", self.request.what);
-            Err(app_lost("the accessibility bus of the desktop has closed").hint(hint))
-        } else {
-            Ok(())
+        if !self.bus.closed() {
+            return Ok(());
         }
+        let private = if self.screen.own { " --private" } else { "" };
+        let hint = format!("run `stickpin open{private} {}` to open the desktop again", self.request.what);
+        Err(app_lost("the accessibility bus of the desktop has closed").hint(hint))
     }
 
     async fn refresh(&mut self, apps: &mut Apps) -> Result<()> {
@@ -231,17 +228,16 @@ impl Environment for DesktopEnvironment {
         self.started.push((child, what.to_owned()));
         let app = match app {
             Ok(app) => app,
-            Err(Inaccessible { what, .. }) => {
-                let drive = format!("{what}; use `screenshot`, `press X,Y`, `type` and `key`");
+            Err(inaccessible) => {
+                let drive =
+                    format!("{}; use `screenshot`, `press X,Y`, `type` and `key`", inaccessible.message);
                 apps.add_device_notice(Notice::ComponentMissing { what: drive });
                 return Ok(None);
             }
         };
         self.refresh(apps).await?;
         let number = apps.iter().find(|known| known.member.bus == app.bus).map(|app| app.number);
-        if let Some(number) = number {
-            apps.note_started(number);
-        }
+        number.into_iter().for_each(|number| apps.note_started(number));
         Ok(Some(QUIET))
     }
 

@@ -13,7 +13,7 @@ pub(crate) async fn checks(config: &LinuxConfig) -> Vec<Check> {
     // Without a desktop, every app gets a private display with its own bus.
     if config.display.is_some() || config.wayland.is_some() {
         checks.push(bus(config).await);
-        let on = AccessibilityBus::is_on(&config.addresses(), Instant::now() + RUNNING).await;
+        let on = AccessibilityBus::is_on(&config.addresses(None), Instant::now() + RUNNING).await;
         checks.push(toolkits(config, on));
     }
     checks
@@ -42,12 +42,12 @@ fn display(config: &LinuxConfig, private: bool) -> Check {
 /// Checks the programs for private displays.
 fn tools(missing: &[(&'static str, &'static str)]) -> Check {
     let (programs, packages): (Vec<&str>, Vec<&str>) = missing.iter().copied().unzip();
-    if missing.is_empty() {
-        return check("private displays", true, "Xvfb, dbus-daemon and openbox are installed", "");
-    }
-    let found = format!("{} missing: `--private` cannot be used", programs.join(", "));
+    let found = match missing {
+        [] => "Xvfb, dbus-daemon and openbox are installed".to_owned(),
+        _ => format!("{} missing: `--private` cannot be used", programs.join(", ")),
+    };
     let fix = format!("apt install {} at-spi2-core", packages.join(" "));
-    check("private displays", false, found, &fix)
+    check("private displays", missing.is_empty(), found, &fix)
 }
 
 /// Checks whether toolkits have accessibility switched off. `on` states whether an assistive
@@ -89,7 +89,7 @@ async fn bus(config: &LinuxConfig) -> Check {
     let name = "accessibility bus";
     let fix = "run `apt install at-spi2-core dbus`, then log in again";
     let until = Instant::now() + RUNNING;
-    let running = match AccessibilityBus::connect(&config.addresses(), Box::new(|_| {}), until).await {
+    let running = match AccessibilityBus::connect(&config.addresses(None), Box::new(|_| {}), until).await {
         Ok(desktop) => {
             desktop.running(until).await.map_err(|e| format!("its registry does not respond: {e}"))
         }

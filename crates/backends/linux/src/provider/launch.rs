@@ -34,31 +34,6 @@ const UNREGISTERED_BUSY: Duration = Duration::from_secs(20);
 /// The number of bytes that are kept from the end of an app's stderr.
 const STDERR: usize = 4096;
 
-/// An app that shows a window but is not accessible.
-#[derive(Debug)]
-pub(crate) struct Inaccessible {
-    /// A description of the window and the problem.
-    pub(crate) what: String,
-    /// What the app lacks, if that is known: a sentence with a command.
-    lacks: Option<&'static str>,
-}
-
-impl Inaccessible {
-    /// Returns the error outside a desktop session, with a hint to drive the app with screenshots
-    /// and points.
-    pub(crate) fn error(&self, what: &str, own_display: bool) -> Error {
-        let private = if own_display { " --private" } else { "" };
-        let what = shlex::try_quote(what).unwrap_or(what.into());
-        let points = format!(
-            "run `stickpin open linux:desktop{private}`, then `stickpin open {what}`, and drive the app with `screenshot`, `press X,Y`, `type` and `key`"
-        );
-        Error::unsupported(self.what.clone()).hint(match self.lacks {
-            Some(lacks) => format!("{lacks}; or {points}"),
-            None => points,
-        })
-    }
-}
-
 /// The end of an app's stderr.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Stderr(Arc<Mutex<Vec<u8>>>);
@@ -92,15 +67,15 @@ impl Stderr {
 
 impl Opening<'_> {
     /// Starts an app and waits until it has registered with a window, or shows one without
-    /// registering.
+    /// registering. Returns the process with the app, or with the error for an inaccessible app.
     pub(crate) async fn launch(
         &self,
         desktop: &AccessibilityBus,
         screen: &Screen,
         launch: &Launch,
-    ) -> Result<(Child, Result<RegisteredApp, Inaccessible>)> {
+    ) -> Result<(Child, Result<RegisteredApp>)> {
         let until = self.until;
-        AccessibilityBus::switch_on(&self.config.addresses_on(screen), until).await;
+        AccessibilityBus::switch_on(&self.config.addresses(screen.private.as_ref()), until).await;
         let before = desktop.running(until).await.map_err(no_registry)?;
         let program = quote(&launch.program);
         let unstarted = |e| Error::device_not_found(format!("cannot start {program}: {e}"));
@@ -133,10 +108,8 @@ impl Opening<'_> {
             if let Some(status) = ended.filter(|status| !status.success()) {
                 // The last output of the app may still be in the pipe.
                 sleep(LOOK).await;
-                let said = stderr.last_line();
-                return Err(app_lost(&format!(
-                    "{program} exited before it showed a window ({status}){said}"
-                )));
+                let what = format!("{program} exited before it showed a window ({status})");
+                return Err(app_lost(&(what + &stderr.last_line())));
             }
             let now = Instant::now();
             if now >= looked_at + WORK {
@@ -151,18 +124,19 @@ impl Opening<'_> {
             if let Some((at, window)) = &shown {
                 let idle = now >= (*at).max(worked_at) + UNREGISTERED;
                 if idle || now >= *at + UNREGISTERED_BUSY || now >= until {
-                    let said = stderr.last_line();
                     let what = format!(
-                        "{program} shows {window}, but is not on the accessibility bus, so its content cannot be read{said}"
+                        "{program} shows {window}, but is not on the accessibility bus, so its content cannot be read{}",
+                        stderr.last_line()
                     );
-                    return Ok((child, Err(Inaccessible { what, lacks: missing_bridge(own) })));
+                    let hint = inaccessible_hint(&self.request.what, screen.own, missing_bridge(own));
+                    return Ok((child, Err(Error::unsupported(what).hint(hint))));
                 }
             }
             if now >= until.min(worked_at + self.request.ready_timeout) {
                 let unknown = "use `--attach` if the app is already running, or run `stickpin doctor` to check whether accessibility is on";
-                let (seconds, said) = (started.elapsed().as_secs(), stderr.last_line());
-                let what = format!("{program} showed no window within {seconds} s{said}");
-                return Err(Error::timeout(what).hint(missing_bridge(own).unwrap_or(unknown)));
+                let what = format!("{program} showed no window within {} s", started.elapsed().as_secs());
+                let error = Error::timeout(what + &stderr.last_line());
+                return Err(error.hint(missing_bridge(own).unwrap_or(unknown)));
             }
             sleep(LOOK).await;
         }
@@ -185,6 +159,18 @@ impl Opening<'_> {
         command.process_group(0).kill_on_drop(true);
         Ok(command)
     }
+}
+
+/// Returns the hint for an app that shows a window but is not accessible: to drive it in a desktop
+/// session, with screenshots and points. `lacks` is what the app lacks, if that is known: a sentence
+/// with a command.
+fn inaccessible_hint(what: &str, own_display: bool, lacks: Option<&str>) -> String {
+    let private = if own_display { " --private" } else { "" };
+    let what = shlex::try_quote(what).unwrap_or(what.into());
+    let points = format!(
+        "run `stickpin open linux:desktop{private}`, then `stickpin open {what}`, and drive the app with `screenshot`, `press X,Y`, `type` and `key`"
+    );
+    lacks.map_or_else(|| points.clone(), |lacks| format!("{lacks}; or {points}"))
 }
 
 /// Returns the description of a window of a process or its descendants; `None` if there is no
@@ -259,10 +245,10 @@ mod tests {
         assert_eq!(Stderr::default().last_line(), "");
     }
 
-    #[tokio::test]
-    async fn hint_for_inaccessible_app_is_a_valid_shell_command() {
+    #[test]
+    fn hint_for_inaccessible_app_is_a_valid_shell_command() {
         for what in ["linux:xterm", "linux:sh -c 'a b'"] {
-            let hint = Inaccessible { what: String::new(), lacks: None }.error(what, true).hint;
+            let hint = inaccessible_hint(what, true, None);
             let words = shlex::split(&hint.replace('`', "")).unwrap();
             assert!(words.contains(&format!("{what},")), "{hint}");
         }

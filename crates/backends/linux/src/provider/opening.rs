@@ -8,7 +8,6 @@
 //! end the opening immediately: a program of a private display that ends, an app that exits with an
 //! error, or a caller that goes away.
 
-use crate::bus::{AccessibilityBus, Listener};
 use crate::provider::config::{LinuxConfig, LinuxOptions, Request};
 use crate::screen::Screen;
 use std::path::PathBuf;
@@ -96,11 +95,6 @@ impl<'o> Opening<'o> {
         let (path, cancel) = (config.path.as_deref(), &self.request.cancel);
         let (private, x11) = PrivateDisplay::start(dir, home, size, path, self.until, cancel).await?;
         Ok(Screen::own(private, x11))
-    }
-
-    /// Connects to the accessibility bus of a screen; its signals go to `listener`.
-    pub(crate) async fn bus(&self, screen: &Screen, listener: Listener) -> Result<AccessibilityBus> {
-        self.config.bus(&self.config.addresses_on(screen), listener, self.until).await
     }
 }
 

@@ -53,23 +53,19 @@ impl EventHub {
 }
 
 /// The state of the accessibility registry.
-#[derive(Debug)]
+#[derive(Debug, Default)]
 pub(super) struct Registry {
     /// The signals of the registry: apps that come and go.
     pub(super) events: Arc<AppEvents>,
     /// The registry's change count when the apps were last searched for.
     pub(super) known: u64,
     /// A probe of the registry, if it did not answer the last request.
-    hangs: Option<ResponseProbe>,
+    pub(super) hangs: Option<ResponseProbe>,
     /// Bus names that did not answer while the registry was hanging.
-    mute: HashSet<String>,
+    pub(super) mute: HashSet<String>,
 }
 
 impl Registry {
-    pub(super) fn new(heard: Arc<AppEvents>) -> Self {
-        Self { events: heard, known: 0, hangs: None, mute: HashSet::new() }
-    }
-
     fn hangs(&self) -> bool {
         self.hangs.as_ref().is_some_and(|probe| !probe.is_finished())
     }
@@ -92,7 +88,7 @@ pub(super) type Apps = Members<DesktopApp>;
 
 /// A pending request to an app that hangs. No other requests are sent to the app meanwhile, so that
 /// no command waits for it. Dropping the probe cancels the request.
-type ResponseProbe = AbortOnDropHandle<()>;
+pub(super) type ResponseProbe = AbortOnDropHandle<()>;
 
 fn probe(bus: &AccessibilityBus, app: &str) -> ResponseProbe {
     let (bus, app) = (bus.clone(), app.to_owned());
@@ -128,8 +124,9 @@ impl Member for DesktopApp {
     }
 
     fn attrs(&self) -> serde_json::Map<String, serde_json::Value> {
-        let attrs = [("pid", self.pid.into()), ("bus", self.bus.as_str().into())];
-        attrs.map(|(key, value)| (key.to_owned(), value)).into_iter().collect()
+        [("pid".to_owned(), self.pid.into()), ("bus".to_owned(), self.bus.as_str().into())]
+            .into_iter()
+            .collect()
     }
 }
 
@@ -190,11 +187,9 @@ impl DesktopEnvironment {
             Some(listed) => listed,
             None => self.unregistered_clients().await?,
         };
-        let met = |bus: &String| {
-            apps.iter()
-                .any(|app| (app.member.device.is_some() || app.member.is_silent()) && app.member.bus == *bus)
-        };
-        let strangers = names.into_iter().filter(|bus| !met(bus));
+        let is_met =
+            |app: &DesktopApp, bus: &str| app.bus == bus && (app.device.is_some() || app.is_silent());
+        let strangers = names.into_iter().filter(|bus| !apps.iter().any(|app| is_met(&app.member, bus)));
         let (bus, screen, hub, sure) = (&self.bus, &self.screen, &*self.hub, !self.registry.hangs());
         let met = join_all(strangers.map(|name| connect_to_app(bus, screen, hub, name))).await;
         for (running, device) in met.into_iter().flatten() {
@@ -248,8 +243,8 @@ impl DesktopEnvironment {
     fn adopt(&self, apps: &mut Apps, running: RegisteredApp, device: Option<LinuxDevice>) {
         let RegisteredApp { bus, title, pid, .. } = running;
         // Use the same form as the tree.
-        let title = title.split_whitespace().collect::<Vec<_>>().join(" ");
-        let called = if title.is_empty() { program(pid) } else { Some(title) };
+        let title = Some(title.split_whitespace().collect::<Vec<_>>().join(" "));
+        let called = title.filter(|title| !title.is_empty()).or_else(|| program(pid));
         let called = called.unwrap_or_else(|| bus.clone());
         let waking = device.is_none().then(|| probe(&self.bus, &bus));
         let device = device.map(Box::new);

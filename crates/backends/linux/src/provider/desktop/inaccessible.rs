@@ -27,41 +27,39 @@ impl DesktopEnvironment {
         if apps.keyboard_member.is_some() {
             self.inaccessible_keys = None;
         }
-        let keys = self.inaccessible_keys;
         let window = match Route::for_action(action) {
             Route::Element(_) => None,
             Route::Point(point) => self.inaccessible_at(apps, point).await?,
-            Route::Keyboard => match (self.screen.x11_if_any().await?, keys) {
-                (Some(x11), Some(keys)) => {
+            Route::Keyboard => match self.inaccessible_keys {
+                Some(keys) => {
+                    let x11 = self.screen.x11("send input").await?;
                     x11.run(windows::list_windows).await?.into_iter().find(|w| w.id == keys)
                 }
-                _ => None,
+                None => None,
             },
         };
         let Some(window) = window else { return Ok(None) };
-        let x11 = self.screen.x11("send input").await?;
+        let (x11, id) = (self.screen.x11("send input").await?, window.id);
         match action {
             Action::Press { .. } => {
                 press_pointer(&x11, &window, action, None, cancel).await?;
                 if !window.popup {
-                    self.inaccessible_keys = Some(window.id);
+                    self.inaccessible_keys = Some(id);
                 }
                 apps.keyboard_member = None;
             }
             Action::Type { text, .. } => {
-                let text: Vec<char> = text.chars().collect();
-                let mut sent = 0;
-                while sent < text.len() {
+                let mut text: Vec<char> = text.chars().collect();
+                while !text.is_empty() {
                     if let Some(elsewhere) = focus_taker(&x11, &window).await? {
                         return Ok(Some(elsewhere));
                     }
-                    let part: Vec<char> = text[sent..text.len().min(sent + 64)].to_vec();
-                    let id = window.id;
+                    let part = text[..text.len().min(64)].to_vec();
                     let typed = x11.run(move |d| {
                         let typed = keyboard::type_text(d, &part)?;
                         pings::await_delivery(d, id).map(|()| typed)
                     });
-                    sent += typed.await?.max(1);
+                    text.drain(..typed.await?);
                 }
             }
             Action::Key { modifiers, key } => {
@@ -75,7 +73,6 @@ impl DesktopEnvironment {
             }
             _ => return Err(only_points(&window)),
         }
-        let id = window.id;
         x11.run(move |d| pings::await_delivery(d, id)).await?;
         let words = window.describe();
         let what =
