@@ -37,7 +37,7 @@ impl<G: Environment> CompositeDevice<G> {
         cancel: &CancellationToken,
     ) -> Result<()> {
         self.ground.refresh(&mut self.parts).await?;
-        self.ground.info_mut().arrival = self.settle(arrival, cancel).await?;
+        self.info.arrival = self.settle(arrival, cancel).await?;
         self.parts.notices.clear();
         self.parts.device_notices.clear();
         Ok(())
@@ -47,11 +47,11 @@ impl<G: Environment> CompositeDevice<G> {
 #[async_trait]
 impl<G: Environment> Device for CompositeDevice<G> {
     fn info(&self) -> &DeviceInfo {
-        self.ground.info()
+        &self.info
     }
 
     fn capabilities(&self) -> &'static [Capability] {
-        self.ground.capabilities()
+        G::CAPABILITIES
     }
 
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<CaptureResult> {
@@ -151,8 +151,8 @@ impl<G: Environment> Device for CompositeDevice<G> {
                     Ok(std::iter::once(name).chain(part.member.attrs()).collect())
                 }
                 Query::Text => Ok(part.name.as_str().into()),
-                Query::Html => Err(unsupported(self.ground.info().kind, "show the markup of an element")),
-                _ => Err(unsupported(self.ground.info().kind, "answer this query")),
+                Query::Html => Err(unsupported(self.info.kind, "show the markup of an element")),
+                _ => Err(unsupported(self.info.kind, "answer this query")),
             };
         }
         let answer = self.parts.device(number, G::NAME)?.query(own, query).await;
@@ -237,7 +237,7 @@ impl<G: Environment> Screenshots for CompositeDevice<G> {
 impl<G: Environment> Navigator for CompositeDevice<G> {
     async fn url(&mut self) -> Result<Option<String>> {
         self.ground.check_alive()?;
-        Ok(Some(self.ground.url().to_owned()))
+        Ok(Some(self.url.clone()))
     }
 
     async fn navigate(
@@ -249,7 +249,7 @@ impl<G: Environment> Navigator for CompositeDevice<G> {
     ) -> Result<NavigationResult> {
         self.ground.check_alive()?;
         match to {
-            Navigation::To(what) if *what == self.ground.url() => {
+            Navigation::To(what) if *what == self.url => {
                 Ok(NavigationResult::default().quiet(SettleResult::quiet()))
             }
             Navigation::To(what) => {
@@ -259,7 +259,7 @@ impl<G: Environment> Navigator for CompositeDevice<G> {
                 };
                 Ok(NavigationResult::default().moved(true).quiet(arrival))
             }
-            _ => Err(unsupported(self.ground.info().kind, "go back, forward or home, or reload")),
+            _ => Err(unsupported(self.info.kind, "go back, forward or home, or reload")),
         }
     }
 }

@@ -35,17 +35,8 @@ pub trait Environment: Send + fmt::Debug {
     /// The text of a tree without members.
     const EMPTY: &'static str;
 
-    /// Returns the description of the composite device.
-    fn info(&self) -> &DeviceInfo;
-
-    /// Returns the description of the composite device, so that it can be changed.
-    fn info_mut(&mut self) -> &mut DeviceInfo;
-
-    /// Returns the capabilities of the composite device.
-    fn capabilities(&self) -> &'static [Capability];
-
-    /// Returns the address with which the composite device was opened.
-    fn url(&self) -> &str;
+    /// The capabilities of the composite device.
+    const CAPABILITIES: &'static [Capability];
 
     /// Fails when the connection through which all members are reached is lost.
     ///
@@ -143,14 +134,18 @@ pub trait Environment: Send + fmt::Debug {
 /// Several devices as one.
 #[derive(Debug)]
 pub struct CompositeDevice<G: Environment> {
+    pub(crate) info: DeviceInfo,
+    /// The address with which the composite device was opened.
+    pub(crate) url: String,
     pub(crate) ground: G,
     pub(crate) parts: Members<G::Member>,
 }
 
 impl<G: Environment> CompositeDevice<G> {
     /// Composes the members of `ground`. There are none until [`CompositeDevice::discover_members`]
-    /// is called. `folders` are the folders that members are started with.
-    pub fn new(ground: G, folders: Option<AppFolders>) -> Self {
-        Self { ground, parts: Members::new(folders) }
+    /// is called. `info` describes the composite device, and `url` is the address with which it was
+    /// opened. `folders` are the folders that members are started with.
+    pub fn new(info: DeviceInfo, url: String, ground: G, folders: Option<AppFolders>) -> Self {
+        Self { info, url, ground, parts: Members::new(folders) }
     }
 }

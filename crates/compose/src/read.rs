@@ -23,7 +23,7 @@ impl<G: Environment> CompositeDevice<G> {
         let last = self.parts.merged.take().filter(|last| last.is_merge_of(&readings, focus, &hidden));
         let merged = match last {
             Some(last) => last,
-            None => merge(&self.ground, readings, focus, hidden)?,
+            None => merge(self, readings, focus, hidden)?,
         };
         Ok(&self.parts.merged.insert(merged).tree)
     }
@@ -115,7 +115,7 @@ impl<G: Environment> CompositeDevice<G> {
     /// to merge, without those of members that are nested or show nothing. Also returns the handles
     /// of `watch` whose elements exist but are not shown.
     async fn readings(&mut self, watch: &[Handle]) -> Result<(Vec<MemberTree>, Vec<Handle>)> {
-        let Self { ground, parts } = self;
+        let Self { ground, parts, .. } = self;
         ground.refresh(parts).await?;
         let reads = parts.iter_mut().map(|part| {
             let watch = handles_of_member(watch, part.number);
@@ -159,19 +159,19 @@ impl<G: Environment> CompositeDevice<G> {
         let reading =
             MemberTree { number, name: name.unwrap_or_default(), tree: Some(Arc::clone(&found.tree)) };
         let focus = merged.map_or_else(InputFocus::default, |merged| merged.focus);
-        let alone = merge(&self.ground, vec![reading], focus, Vec::new())?;
+        let alone = merge(self, vec![reading], focus, Vec::new())?;
         let node = alone.node_in_merged(number, &found.tree, found.node).ok_or_else(element_gone)?;
         Ok(in_whole(&alone.tree, node))
     }
 }
 
 fn merge<G: Environment>(
-    ground: &G,
+    whole: &CompositeDevice<G>,
     readings: Vec<MemberTree>,
     focus: InputFocus,
     hidden: Vec<Handle>,
 ) -> Result<MergedTree> {
-    let whole = (ground.info().grade, ground.url(), G::EMPTY);
+    let whole = (whole.info.grade, &*whole.url, G::EMPTY);
     MergedTree::merge(whole, readings, focus, hidden)
         .map_err(|e| Error::internal(format!("the trees of the {} cannot be merged: {e}", G::NAME)))
 }

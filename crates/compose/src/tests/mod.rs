@@ -242,7 +242,6 @@ impl Member for Slot {
 /// A set of fakes.
 #[derive(Debug)]
 struct Table {
-    info: DeviceInfo,
     /// Fakes that appear with the next refresh.
     coming: Vec<Fake>,
     lost: bool,
@@ -254,22 +253,7 @@ impl Environment for Table {
     type Member = Slot;
     const NAME: &'static str = "table";
     const EMPTY: &'static str = "the table is empty";
-
-    fn info(&self) -> &DeviceInfo {
-        &self.info
-    }
-
-    fn info_mut(&mut self) -> &mut DeviceInfo {
-        &mut self.info
-    }
-
-    fn capabilities(&self) -> &'static [Capability] {
-        &[]
-    }
-
-    fn url(&self) -> &str {
-        "fake:table"
-    }
+    const CAPABILITIES: &'static [Capability] = &[];
 
     fn check_alive(&self) -> Result<()> {
         if self.lost { Err(Error::backend_lost("the table fell")) } else { Ok(()) }
@@ -363,7 +347,12 @@ impl Environment for Table {
 async fn two() -> (CompositeDevice<Table>, Log) {
     let log = Log::default();
     let coming = vec![Fake::new("a", 0.0, &log), Fake::new("b", 200.0, &log)];
-    let mut whole = CompositeDevice::new(Table { info: info(), coming, lost: false, ended: false }, None);
+    let mut whole = CompositeDevice::new(
+        info(),
+        "fake:table".to_owned(),
+        Table { coming, lost: false, ended: false },
+        None,
+    );
     whole.discover_members(NO_WAIT, &CancellationToken::new()).await.unwrap();
     said(&log);
     (whole, log)

@@ -34,7 +34,6 @@ pub(crate) const NAME: &str = "desktop";
 /// The desktop that the apps share.
 #[derive(Debug)]
 pub(crate) struct DesktopEnvironment {
-    info: DeviceInfo,
     config: LinuxConfig,
     /// The accessibility bus, over which all apps are queried.
     bus: AccessibilityBus,
@@ -62,7 +61,6 @@ pub(crate) async fn open(opening: &Opening<'_>) -> Result<Box<dyn Device>> {
     let mut info = DeviceInfo::new("linux", label, IdentityGrade::WhileAlive);
     info.partial = true;
     let desk = DesktopEnvironment {
-        info,
         config: opening.config.clone(),
         bus,
         hub,
@@ -72,7 +70,7 @@ pub(crate) async fn open(opening: &Opening<'_>) -> Result<Box<dyn Device>> {
         started: Vec::new(),
         inaccessible_keys: None,
     };
-    let mut desk = CompositeDevice::new(desk, opening.folders());
+    let mut desk = CompositeDevice::new(info, request.what.clone(), desk, opening.folders());
     let met = match request.options.viewport {
         Some(_) if !own => Err(unsupported("linux desktop", "change the size of its screen")),
         _ => {
@@ -128,21 +126,7 @@ impl Environment for DesktopEnvironment {
     const EMPTY: &'static str = "no app shows a window here: run `stickpin open linux:APP` to start one, or \
                                  `stickpin doctor` to see why a running app may be missing";
 
-    fn info(&self) -> &DeviceInfo {
-        &self.info
-    }
-
-    fn info_mut(&mut self) -> &mut DeviceInfo {
-        &mut self.info
-    }
-
-    fn capabilities(&self) -> &'static [Capability] {
-        crate::limits::CAPABILITIES
-    }
-
-    fn url(&self) -> &str {
-        &self.request.what
-    }
+    const CAPABILITIES: &'static [Capability] = crate::limits::CAPABILITIES;
 
     fn check_alive(&self) -> Result<()> {
         if !self.bus.closed() {

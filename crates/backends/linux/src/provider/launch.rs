@@ -170,7 +170,7 @@ fn inaccessible_hint(what: &str, own_display: bool, lacks: Option<&str>) -> Stri
     let points = format!(
         "run `stickpin open linux:desktop{private}`, then `stickpin open {what}`, and drive the app with `screenshot`, `press X,Y`, `type` and `key`"
     );
-    lacks.map_or_else(|| points.clone(), |lacks| format!("{lacks}; or {points}"))
+    lacks.map_or_else(String::new, |lacks| format!("{lacks}; or ")) + &points
 }
 
 /// Returns the description of a window of a process or its descendants; `None` if there is no
