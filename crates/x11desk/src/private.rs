@@ -208,9 +208,7 @@ impl PrivateDisplay {
     }
 
     fn log_of(&self, program: &Path) -> PathBuf {
-        let mut name = program.file_name().unwrap_or_default().to_owned();
-        name.push(".log");
-        self.dir.join("r").join(name)
+        self.dir.join("r").join(program.file_name().unwrap_or_default()).with_added_extension("log")
     }
 
     /// Starts a program, and returns its output, unless that goes elsewhere.

@@ -183,16 +183,16 @@ impl Navigator for LinuxDevice {
         _timeout: Duration,
         _cancel: &CancellationToken,
     ) -> Result<NavigationResult> {
-        match to {
-            Navigation::To(what) => {
-                let quoted = shlex::try_quote(what).unwrap_or(what.as_str().into());
-                Err(Error::unsupported(format!(
-                    "this session belongs to {}; {what} is another app or another instance of the same app",
-                    self.app.app_name()
-                ))
-                .hint(format!("run `stickpin open {quoted} --relaunch` to replace the app, or use `--session NAME` to keep both")))
-            }
-            _ => Err(unsupported("linux", "go back, forward or home, or reload")),
-        }
+        let Navigation::To(what) = to else {
+            return Err(unsupported("linux", "go back, forward or home, or reload"));
+        };
+        let quoted = shlex::try_quote(what).unwrap_or(what.as_str().into());
+        Err(Error::unsupported(format!(
+            "this session belongs to {}; {what} is another app or another instance of the same app",
+            self.app.app_name()
+        ))
+        .hint(format!(
+            "run `stickpin open {quoted} --relaunch` to replace the app, or use `--session NAME` to keep both"
+        )))
     }
 }

@@ -36,6 +36,7 @@ impl Opening<'_> {
         let mut device = or_clean_up(reached, screen.end()).await?;
         device.app.screen = screen.of_process(device.app.info.pid);
         device.app.folders = launch.and_then(|_| self.folders());
+        let is_awaited = || Instant::now() < self.until && !request.cancel.is_cancelled();
         let arrival = SettleRequest::new(QUIET, request.ready_timeout);
         let ready = async {
             // On a busy machine, the app may not respond for a while; even the first capture may
@@ -46,7 +47,7 @@ impl Opening<'_> {
                     capture::capture_app(&mut device, &[]).await
                 };
                 match arrived.await {
-                    Err(e) if e.code == ErrorCode::Timeout && self.is_in_time() => {}
+                    Err(e) if e.code == ErrorCode::Timeout && is_awaited() => {}
                     arrived => break drop(arrived?),
                 }
             }
@@ -169,8 +170,7 @@ impl Provider for LinuxProvider {
     async fn devices(&self) -> Result<Vec<DeviceEntry>> {
         // Without a desktop, there is nothing to open.
         let until = Instant::now() + RUNNING;
-        let desktop = self.config.bus(None, Box::new(|_| {}), until).await;
-        let Ok(desktop) = desktop else { return Ok(Vec::new()) };
+        let Ok(desktop) = self.config.bus(None, Box::new(|_| {}), until).await else { return Ok(Vec::new()) };
         let running = desktop.running(until).await.map_err(no_registry)?;
         let shown: Vec<RegisteredApp> = running.into_iter().filter(|app| app.windows != Some(0)).collect();
         let all = match shown.len() {

@@ -12,6 +12,10 @@ use tokio::time::Instant;
 /// The purpose of a display in messages about the clipboard.
 const CLIPBOARD: &str = "use the clipboard";
 
+/// The purposes for which the pointer or the keyboard is needed.
+const INPUT: &[&str] =
+    &["send keys", "send input", "press with the pointer", "move the pointer", "drag", "scroll"];
+
 /// The screen of a session.
 #[derive(Debug, Default)]
 pub(crate) struct Screen {
@@ -101,12 +105,7 @@ impl Screen {
             _ if !self.wayland => ": there is no display".to_owned(),
             "take screenshots" | "take a screenshot of the app" => needed("grim"),
             CLIPBOARD => needed("wl-clipboard"),
-            "send keys"
-            | "send input"
-            | "press with the pointer"
-            | "move the pointer"
-            | "drag"
-            | "scroll" => needed("wtype and ydotool"),
+            _ if INPUT.contains(&to) => needed("wtype and ydotool"),
             _ => ": in a Wayland session, only the windows of X11 apps are known".to_owned(),
         };
         Error::unsupported(format!("stickpin cannot {to}{why}"))

@@ -55,37 +55,24 @@ pub(crate) struct DesktopEnvironment {
 pub(crate) async fn open(opening: &Opening<'_>) -> Result<Box<dyn Device>> {
     let request = opening.request;
     let mut screen = opening.screen().await?;
+    if request.options.viewport.is_some() && !screen.own {
+        return Err(unsupported("linux desktop", "change the size of its screen"));
+    }
     let connected = opening.run_step(connect(opening, &screen), screen.wait_for_failure()).await;
-    let (bus, hub, registry) = or_clean_up(connected, screen.end()).await?;
-    let (own, label) = if screen.own { (true, "a private desktop") } else { (false, "the desktop") };
+    let mut desk = or_clean_up(connected, screen.end()).await?;
+    let label = if screen.own { "a private desktop" } else { "the desktop" };
+    desk.screen = screen;
     let mut info = DeviceInfo::new("linux", label, IdentityGrade::WhileAlive);
     info.partial = true;
-    let desk = DesktopEnvironment {
-        config: opening.config.clone(),
-        bus,
-        hub,
-        registry,
-        screen,
-        request: request.clone(),
-        started: Vec::new(),
-        inaccessible_keys: None,
-    };
     let mut desk = CompositeDevice::new(info, request.what.clone(), desk, opening.folders());
-    let met = match request.options.viewport {
-        Some(_) if !own => Err(unsupported("linux desktop", "change the size of its screen")),
-        _ => {
-            let arrival = SettleRequest::new(QUIET, request.ready_timeout);
-            desk.discover_members(arrival, &request.cancel).await
-        }
-    };
+    let arrival = SettleRequest::new(QUIET, request.ready_timeout);
+    let met = desk.discover_members(arrival, &request.cancel).await;
     or_clean_up(met, desk.close()).await?;
     Ok(Box::new(desk))
 }
 
-async fn connect(
-    opening: &Opening<'_>,
-    screen: &Screen,
-) -> Result<(AccessibilityBus, Arc<EventHub>, Registry)> {
+/// Connects to the registry of the apps. The desktop has no screen yet.
+async fn connect(opening: &Opening<'_>, screen: &Screen) -> Result<DesktopEnvironment> {
     let (until, hub) = (opening.until, Arc::new(EventHub::default()));
     let (private, listener) = (screen.private.as_ref(), Arc::clone(&hub));
     let listener = Box::new(move |message: &_| listener.distribute(message));
@@ -94,7 +81,16 @@ async fn connect(
     let (registry, _) = bus.registered(until).await.map_err(no_registry)?;
     let events = hub.listener(&registry);
     bus.listen(&registry, until).await.map_err(no_registry)?;
-    Ok((bus, hub, Registry { events, ..Registry::default() }))
+    Ok(DesktopEnvironment {
+        config: opening.config.clone(),
+        bus,
+        hub,
+        registry: Registry { events, ..Registry::default() },
+        screen: Screen::default(),
+        request: opening.request.clone(),
+        started: Vec::new(),
+        inaccessible_keys: None,
+    })
 }
 
 impl DesktopEnvironment {
@@ -221,7 +217,9 @@ impl Environment for DesktopEnvironment {
         };
         self.refresh(apps).await?;
         let number = apps.iter().find(|known| known.member.bus == app.bus).map(|app| app.number);
-        number.into_iter().for_each(|number| apps.note_started(number));
+        if let Some(number) = number {
+            apps.note_started(number);
+        }
         Ok(Some(QUIET))
     }
 

@@ -53,13 +53,12 @@ fn tools(missing: &[(&'static str, &'static str)]) -> Check {
 /// Checks whether toolkits have accessibility switched off. `on` states whether an assistive
 /// technology is announced to apps.
 fn toolkits(config: &LinuxConfig, on: Option<bool>) -> Check {
-    let set = |value: &Option<String>, off: fn(&str) -> bool| value.as_deref().is_some_and(off);
     let all = [
-        ("NO_AT_BRIDGE", "GTK 3", set(&config.no_at_bridge, |value| value != "0")),
-        ("GTK_A11Y", "GTK 4", set(&config.gtk_a11y, |value| value == "none")),
-        ("QT_ACCESSIBILITY", "Qt", set(&config.qt_accessibility, |value| value == "0")),
+        ("NO_AT_BRIDGE", "GTK 3", config.no_at_bridge.as_deref().is_some_and(|value| value != "0")),
+        ("GTK_A11Y", "GTK 4", config.gtk_a11y.as_deref() == Some("none")),
+        ("QT_ACCESSIBILITY", "Qt", config.qt_accessibility.as_deref() == Some("0")),
     ];
-    let off = all.into_iter().filter(|(.., off)| *off).map(|(variable, toolkit, _)| (variable, toolkit));
+    let off = all.into_iter().filter_map(|(variable, toolkit, off)| off.then_some((variable, toolkit)));
     let (variables, toolkits): (Vec<&str>, Vec<&str>) = off.unzip();
     let name = "accessibility of apps";
     if !variables.is_empty() {
@@ -86,7 +85,6 @@ fn toolkits(config: &LinuxConfig, on: Option<bool>) -> Check {
 
 /// Checks the accessibility bus of the desktop and its apps.
 async fn bus(config: &LinuxConfig) -> Check {
-    let name = "accessibility bus";
     let fix = "run `apt install at-spi2-core dbus`, then log in again";
     let until = Instant::now() + RUNNING;
     let running = match AccessibilityBus::connect(&config.addresses(None), Box::new(|_| {}), until).await {
@@ -105,7 +103,7 @@ async fn bus(config: &LinuxConfig) -> Check {
             (count, mute) => format!("{count} apps are registered, {mute} of which do not respond"),
         }
     });
-    check(name, found.is_ok(), found.unwrap_or_else(Clone::clone), fix)
+    check("accessibility bus", found.is_ok(), found.unwrap_or_else(Clone::clone), fix)
 }
 
 #[cfg(test)]

@@ -57,11 +57,6 @@ impl<'o> Opening<'o> {
         Some(AppFolders::new(home, self.cwd.clone(), self.home.to_remove().is_some()))
     }
 
-    /// Returns whether the deadline has not passed and the caller has not gone away.
-    pub(crate) fn is_in_time(&self) -> bool {
-        Instant::now() < self.until && !self.request.cancel.is_cancelled()
-    }
-
     /// Runs one step until it is done, the caller goes away, or something that the step needs has
     /// ended.
     ///
@@ -100,23 +95,19 @@ impl<'o> Opening<'o> {
 
 /// Refuses options that exclude each other.
 fn check_options(options: &LinuxOptions) -> Result<()> {
-    let (attach, private) = (options.attach, options.private);
-    let home = match (options.private_home, &options.profile) {
-        (true, Some(_)) => {
-            return Err(Error::invalid_args(
-                "`--private-home` and `--profile` cannot be combined: each sets the app's home folder",
-            )
-            .hint("use `--profile DIR` to keep the folder, or `--private-home` to let `close` remove it"));
-        }
-        (true, None) => Some("--private-home"),
-        (false, profile) => profile.as_ref().map(|_| "--profile"),
-    };
-    match home {
-        Some(option) if attach => Err(Error::invalid_args(format!(
+    let homes = [("--private-home", options.private_home), ("--profile", options.profile.is_some())];
+    let homes: Vec<&str> =
+        homes.into_iter().filter_map(|(option, is_set)| is_set.then_some(option)).collect();
+    match homes[..] {
+        [_, _] => Err(Error::invalid_args(
+            "`--private-home` and `--profile` cannot be combined: each sets the app's home folder",
+        )
+        .hint("use `--profile DIR` to keep the folder, or `--private-home` to let `close` remove it")),
+        [option] if options.attach => Err(Error::invalid_args(format!(
             "a running app already has a home folder: `{option}` and `--attach` cannot be combined"
         ))
         .hint(format!("omit `{option}` to attach to the app, or omit `--attach` to start it"))),
-        _ if attach && private => Err(Error::invalid_args(
+        _ if options.attach && options.private => Err(Error::invalid_args(
             "a running app already has a display: `--attach` and `--private` cannot be combined",
         )
         .hint("omit `--attach` to start the app on a private display")),

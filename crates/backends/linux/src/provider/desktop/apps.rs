@@ -124,9 +124,8 @@ impl Member for DesktopApp {
     }
 
     fn attrs(&self) -> serde_json::Map<String, serde_json::Value> {
-        [("pid".to_owned(), self.pid.into()), ("bus".to_owned(), self.bus.as_str().into())]
-            .into_iter()
-            .collect()
+        let (pid, bus) = (self.pid.into(), self.bus.as_str().into());
+        serde_json::Map::from_iter([("pid".to_owned(), pid), ("bus".to_owned(), bus)])
     }
 }
 

@@ -27,16 +27,13 @@ impl DesktopEnvironment {
         if apps.keyboard_member.is_some() {
             self.inaccessible_keys = None;
         }
-        let window = match Route::for_action(action) {
-            Route::Element(_) => None,
-            Route::Point(point) => self.inaccessible_at(apps, point).await?,
-            Route::Keyboard => match self.inaccessible_keys {
-                Some(keys) => {
-                    let x11 = self.screen.x11("send input").await?;
-                    x11.run(windows::list_windows).await?.into_iter().find(|w| w.id == keys)
-                }
-                None => None,
-            },
+        let window = match (Route::for_action(action), self.inaccessible_keys) {
+            (Route::Point(point), _) => self.inaccessible_at(apps, point).await?,
+            (Route::Keyboard, Some(keys)) => {
+                let x11 = self.screen.x11("send input").await?;
+                x11.run(windows::list_windows).await?.into_iter().find(|w| w.id == keys)
+            }
+            _ => None,
         };
         let Some(window) = window else { return Ok(None) };
         let (x11, id) = (self.screen.x11("send input").await?, window.id);
