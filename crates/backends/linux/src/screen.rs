@@ -46,7 +46,8 @@ impl Screen {
     }
 
     /// Returns a screen for the app of a process on the same display, with the same pointer and
-    /// keyboard, or with neither if the process is unknown. The new screen does not end the display.
+    /// keyboard, or with neither if the process is unknown. The new screen does not end the
+    /// display.
     pub(crate) fn for_process(&self, pid: Option<u32>) -> Self {
         let (x11, address) = pid.map(|_| (Arc::clone(&self.x11), self.address.clone())).unwrap_or_default();
         let has_unknown_process = pid.is_none();

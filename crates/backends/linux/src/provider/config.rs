@@ -88,7 +88,8 @@ impl LinuxConfig {
         Addresses { accessibility, session, display: self.display.clone() }
     }
 
-    /// Connects to the accessibility bus at these addresses; its signals go to `listener`.
+    /// Connects to the accessibility bus of a private display or, without one, of the desktop. Its
+    /// signals go to `listener`.
     pub(crate) async fn bus(
         &self,
         private: Option<&PrivateDisplay>,

@@ -162,8 +162,8 @@ impl Opening<'_> {
 }
 
 /// Returns the hint for an app that shows a window but is not accessible: to drive it in a desktop
-/// session, with screenshots and points. `lacks` is what the app lacks, if that is known: a sentence
-/// with a command.
+/// session, with screenshots and points. `lacks` is what the app lacks, if that is known: a
+/// sentence with a command.
 fn inaccessible_hint(what: &str, own_display: bool, lacks: Option<&str>) -> String {
     let private = if own_display { " --private" } else { "" };
     let what = shlex::try_quote(what).unwrap_or(what.into());
