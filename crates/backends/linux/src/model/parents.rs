@@ -25,9 +25,9 @@ pub(crate) fn parents(picture: &ObjectTree) -> Vec<usize> {
 }
 
 /// Returns an object and its ancestors up to the app. `above` contains the parent of each object
-/// ([`parents`]).
+/// ([`parents`]). Ends even if an app lists a hidden object below itself.
 pub(crate) fn ancestors(above: &[usize], at: usize) -> impl Iterator<Item = usize> {
-    std::iter::successors(Some(at), |&at| (at != 0).then(|| above[at]))
+    std::iter::successors(Some(at), |&at| (at != 0).then(|| above[at])).take(above.len())
 }
 
 /// Returns the top-level window that contains an object or is the object; `None` for the app.
@@ -54,5 +54,18 @@ pub(crate) fn holds_popup(picture: &ObjectTree, at: usize, child: usize, above: 
         parent if is_menu_item(role(child)) => parent != n::MENU_BAR,
         n::LIST | n::LIST_BOX | n::TREE | n::TABLE => above.map(role) == Some(n::COMBO_BOX),
         _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ancestors_end_where_objects_contain_each_other() {
+        let above = [0, 0, 1, 4, 3];
+        assert_eq!(ancestors(&above, 2).collect::<Vec<_>>(), [2, 1, 0]);
+        assert_eq!(ancestors(&above, 3).count(), above.len());
+        assert_eq!(top(&above, 2), Some(1));
     }
 }
