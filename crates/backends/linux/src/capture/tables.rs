@@ -23,10 +23,10 @@ use headers::Headers;
 const TABLE: &str = "org.a11y.atspi.Table";
 
 /// The maximum size of a table that is read completely, in cells.
-const WHOLE_TABLE: i64 = 600;
+const WHOLE_TABLE: i32 = 600;
 
 /// The size above which a table counts as a spreadsheet, in cells.
-const SHEET: i64 = 1 << 20;
+const SHEET: i32 = 1 << 20;
 
 /// The maximum number of cells that are read from one table.
 const CELLS: i32 = 6_000;
@@ -96,38 +96,37 @@ impl Table<'_> {
         let answers = self.link.calls(&asked).await.into_iter();
         let size = answers.map(|answer| Ok(whole(answer?.property_number()?.or(Some(0.0)))));
         let [rows, columns] = size.collect::<Result<Vec<_>, _>>()?[..] else { return Ok(()) };
-        let icons =
-            self.link.toolkit.profile().shows_icons_in_tables && self.picture[self.at].role == role::TABLE;
-        let extra = if icons { self.last_line((rows, columns)).await? } else { Vec::new() };
+        let (profile, role) = (self.picture.profile(), self.picture[self.at].role);
+        let icons = profile.shows_icons_in_tables && role == role::TABLE;
+        let extra = if icons { self.last_line((rows, columns)).await? } else { Paths::default() };
         let rows = if extra.is_empty() { rows } else { rows + 1 };
         if rows <= 0 || columns <= 0 {
             return Ok(());
         }
-        let cells = i64::from(rows) * i64::from(columns);
-        let whole = TableRange { rows: 0..rows, columns: 0..columns, all: (rows, columns) };
+        let all = (rows, columns);
+        let cells = rows.saturating_mul(columns);
         let part = if cells <= WHOLE_TABLE {
-            whole
-        } else if let Some(part) = self.visible_range((rows, columns)).await? {
-            part
+            Some(TableRange { rows: 0..rows, columns: 0..columns, all })
         } else {
-            // No visible cell was found. The first cells are read, which need not be the ones that
-            // are shown.
-            self.picture.truncated = true;
-            let few = i32::try_from(WHOLE_TABLE / i64::from(columns.min(100))).unwrap_or(1).max(1);
-            TableRange { rows: 0..rows.min(few), columns: 0..columns.min(100), all: (rows, columns) }
+            self.visible_range(all).await?
         };
+        // If no visible cell was found, the first cells are read, which need not be the ones that
+        // are shown.
+        self.picture.truncated |= part.is_none();
         let first = |range: Range<i32>, most: i32| range.start..range.end.min(range.start + most);
+        let few = first(0..rows, WHOLE_TABLE / columns.min(100));
+        let part = part.unwrap_or(TableRange { rows: few, columns: 0..columns.min(100), all });
         let columns = first(part.columns, 200);
         let rows = first(part.rows, CELLS / (columns.end - columns.start).max(1));
-        let part = TableRange { rows, columns, ..part };
-        let tree =
-            self.link.toolkit.profile().counts_trees_by_lines && self.picture[self.at].role == role::TREE;
-        if tree && let Some(known) = kept.get_mut(&path) {
+        let part = TableRange { rows, columns, all };
+        let (sheet, tree) = (cells > SHEET, profile.counts_trees_by_lines && role == role::TREE);
+        let mut unkept = Paths::default();
+        let known = if sheet || tree { kept.entry(path).or_default() } else { &mut unkept };
+        if tree {
             *known = self.current_positions(known, &part).await?;
         }
-        let known = (cells > SHEET || tree).then(|| kept.entry(path.clone()).or_default());
-        let extra = extra.into_iter().filter(|((row, _), _)| part.rows.contains(row)).collect();
-        self.cells(&part, known, (cells > SHEET, extra)).await
+        known.extend(extra);
+        self.cells(&part, known, sheet).await
     }
 
     /// Returns the known cells of a tree by their current positions. Cells that are gone or folded
@@ -157,38 +156,15 @@ impl Table<'_> {
     }
 
     /// Reads the cells of a part of the table and puts them into rows below the table. `known`
-    /// contains cells from earlier captures, and `extra` contains those without a position in the
-    /// table.
-    async fn cells(
-        &mut self,
-        part: &TableRange,
-        mut known: Option<&mut Paths>,
-        (sheet, extra): (bool, Vec<(CellPosition, String)>),
-    ) -> BusResult<()> {
-        let places = part.rows.clone().flat_map(|row| part.columns.clone().map(move |column| (row, column)));
-        let mut places: Vec<CellPosition> = places.collect();
+    /// contains cells from earlier captures, and those without a position in the table.
+    async fn cells(&mut self, part: &TableRange, known: &mut Paths, sheet: bool) -> BusResult<()> {
+        known.retain(|(row, column), _| {
+            (*row < 0 || part.rows.contains(row)) && part.columns.contains(column)
+        });
         let first: &[Question] =
             if sheet { &[Question::States, Question::Text] } else { &[Question::States] };
-        let mut found = Vec::new();
-        if let Some(known) = known.as_deref_mut() {
-            known.retain(|(row, column), _| {
-                (*row < 0 || part.rows.contains(row)) && part.columns.contains(column)
-            });
-            let cells = places.iter().filter_map(|place| Some((*place, known.get(place)?.clone()))).collect();
-            let (alive, gone) = self.look_at(cells, first).await?;
-            gone.iter().for_each(|place| drop(known.remove(place)));
-            places.retain(|place| !known.contains_key(place));
-            found = alive;
-        }
-        let calls: Vec<Call<'_>> = places.iter().map(|&place| cell(&self.path, place)).collect();
-        let mut cells = extra;
-        let there = self.objects(&calls).await?;
-        cells.extend(places.iter().zip(there).filter_map(|(place, cell)| Some((*place, cell?))));
-        if let Some(known) = known.as_deref_mut() {
-            known.extend(cells.iter().cloned());
-        }
-        found.extend(self.look_at(cells, first).await?.0);
-        found.sort_unstable();
+        let places = part.rows.clone().flat_map(|row| part.columns.clone().map(move |column| (row, column)));
+        let mut found = self.look_up(places.collect(), cell, known, first).await?;
         let empty = |object: &Object| object.text.as_deref().is_none_or(|text| text.trim().is_empty());
         found.retain(|&(_, new)| {
             let object = &self.picture[new];
@@ -198,17 +174,18 @@ impl Table<'_> {
         let asks = ALL_QUESTIONS.iter().filter(|ask| !matches!(ask, Question::States | Question::Count));
         let asked = found.iter().flat_map(|&(_, new)| asks.clone().map(move |&ask| (new, ask)));
         let mut rest = Questions(asked.collect());
+        let profile = self.picture.profile();
         let outline = matches!(self.picture[self.at].role, role::TREE | role::TREE_TABLE);
-        let opens = |&&(_, new): &&(CellPosition, usize)| self.picture[new].is(rows::OPENS);
+        let opens = found.iter().any(|&(_, new)| self.picture[new].is(rows::OPENS));
         // If no row can be opened and all rows are known, there is only one level.
-        let deep = outline && (found.iter().any(|cell| opens(&cell)) || part.rows.start > 0);
+        let deep = outline && (opens || part.rows.start > 0);
         if deep {
-            let by_parents = self.link.toolkit.profile().rows_name_their_parent;
+            let by_parents = profile.rows_name_their_parent;
             let ask = if by_parents { Question::Relations } else { Question::Extents };
             levels::firsts(&found).for_each(|(_, new)| rest.0.push((new, ask)));
         }
         rest.ask(self.link, self.picture).await?;
-        if self.link.toolkit.profile().cells_hold_cells {
+        if profile.cells_hold_cells {
             self.read_pieces(&found).await?;
         }
         if deep {
@@ -229,26 +206,52 @@ impl Table<'_> {
         Ok(named.map(|named| named.and_then(object)).collect())
     }
 
-    /// Adds cells to the capture and queries them. Returns their indices, and the positions of
-    /// cells that are gone.
-    async fn look_at(
+    /// Adds the objects at these positions to the capture and queries them. Their paths are in
+    /// `known`, which is updated, or are queried with `call`, which receives the path of the table.
+    async fn look_up(
         &mut self,
-        cells: Vec<(CellPosition, String)>,
+        mut places: Vec<CellPosition>,
+        call: impl Fn(&str, CellPosition) -> Call<'_>,
+        known: &mut Paths,
         asks: &[Question],
-    ) -> BusResult<(Vec<(CellPosition, usize)>, Vec<CellPosition>)> {
+    ) -> BusResult<Vec<(CellPosition, usize)>> {
+        let mut found = Vec::new();
+        while !places.is_empty() {
+            let unknown: Vec<CellPosition> =
+                places.iter().filter(|place| !known.contains_key(*place)).copied().collect();
+            let calls: Vec<Call<'_>> = unknown.iter().map(|&place| call(&self.path, place)).collect();
+            let there = self.objects(&calls).await?;
+            known.extend(unknown.iter().zip(there).filter_map(|(place, path)| Some((*place, path?))));
+            let paths = places.iter().filter_map(|place| Some((*place, known.get(place)?.clone())));
+            let (alive, gone) = self.look_at(paths.collect(), asks).await?;
+            found.extend(alive);
+            gone.iter().for_each(|place| drop(known.remove(place)));
+            // Where an object of an earlier capture is gone, there may be another one now.
+            places = gone.into_iter().filter(|place| !unknown.contains(place)).collect();
+        }
+        found.sort_unstable();
+        Ok(found)
+    }
+
+    /// Adds objects to the capture and queries them. Returns their indices, and the keys of those
+    /// that are gone.
+    async fn look_at<K>(
+        &mut self,
+        paths: Vec<(K, String)>,
+        asks: &[Question],
+    ) -> BusResult<(Vec<(K, usize)>, Vec<K>)> {
         let from = self.picture.objects.len();
         let mut questions = Questions::default();
-        let mut places = Vec::new();
-        for (place, path) in cells {
-            let new = self.picture.objects.len();
+        let mut keys = Vec::new();
+        for (key, path) in paths {
+            questions.add_all(self.picture.objects.len(), asks.iter().copied());
             self.picture.objects.push(Object { path, count: -1, complete: true, ..Object::default() });
-            questions.add_all(new, asks.iter().copied());
-            places.push(place);
+            keys.push(key);
         }
         let vanished = questions.ask(self.link, self.picture).await?.vanished;
         let (gone, alive): (Vec<_>, Vec<_>) =
-            places.into_iter().zip(from..).partition(|(_, new)| vanished.contains(new));
-        Ok((alive, gone.into_iter().map(|(place, _)| place).collect()))
+            keys.into_iter().zip(from..).partition(|(_, new)| vanished.contains(new));
+        Ok((alive, gone.into_iter().map(|(key, _)| key).collect()))
     }
 }
 

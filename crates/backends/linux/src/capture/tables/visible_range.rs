@@ -4,7 +4,7 @@
 //! number of items by the number of columns: two files in four columns make no row, six make one.
 //! The remaining items are children of the table, but have no position in it.
 
-use super::{CellPosition, TABLE, Table, TableRange};
+use super::{Paths, TABLE, Table, TableRange};
 use crate::bus::{ACCESSIBLE, BusResult, Call, calls};
 use crate::model::role;
 
@@ -82,24 +82,21 @@ impl Table<'_> {
     ///
     /// # Errors
     /// Returns an error if the app is gone or silent.
-    pub(super) async fn last_line(
-        &self,
-        (rows, columns): (i32, i32),
-    ) -> BusResult<Vec<(CellPosition, String)>> {
+    pub(super) async fn last_line(&self, (rows, columns): (i32, i32)) -> BusResult<Paths> {
         let count = self.picture[self.at].count;
         let whole = rows.checked_mul(columns).filter(|_| rows >= 0).unwrap_or(count);
         let over = count.saturating_sub(whole);
         if over <= 0 || over >= columns {
-            return Ok(Vec::new());
+            return Ok(Paths::default());
         }
         let child = |index| calls::child(&self.path, index);
         let calls: Vec<Call<'_>> = std::iter::once(0).chain(whole..count).map(child).collect();
         let mut found = self.objects(&calls).await?.into_iter();
         // If the first child is a header, the last children are cells of a row.
-        let Some(first) = found.next().flatten() else { return Ok(Vec::new()) };
+        let Some(first) = found.next().flatten() else { return Ok(Paths::default()) };
         let role = self.link.each::<u32>(&[Call::new(&first, ACCESSIBLE, "GetRole")]).await?;
         if role != [Some(role::TABLE_CELL)] {
-            return Ok(Vec::new());
+            return Ok(Paths::default());
         }
         let places = (0..over).map(|column| (rows, column));
         Ok(places.zip(found).filter_map(|(place, cell)| Some((place, cell?))).collect())
