@@ -19,18 +19,13 @@ impl Table<'_> {
             questions.add_all(cell, [Question::Children, Question::Actions]);
         }
         let mut inside = Vec::new();
-        let mut cells = Vec::new();
         for (cell, named) in questions.ask(self.link, self.picture).await?.children {
-            let line = i32::try_from(cells.len()).unwrap_or(i32::MAX);
             let path = |child| self.link.resolve_path(&self.picture[cell].path, child);
-            inside
-                .extend((0..).zip(named.into_iter().take(PIECES)).map(|(n, child)| ((line, n), path(child))));
-            cells.push(cell);
+            inside.extend(named.into_iter().take(PIECES).map(|child| (cell, path(child))));
         }
         let mut ticks = Questions::default();
         let mut texts: Vec<(usize, usize)> = Vec::new();
-        for ((line, _), new) in self.look_at(inside, ALL_QUESTIONS).await?.0 {
-            let Some(&cell) = usize::try_from(line).ok().and_then(|line| cells.get(line)) else { continue };
+        for (cell, new) in self.look_at(inside, ALL_QUESTIONS).await?.0 {
             self.picture[cell].children.push(new);
             let object = &mut self.picture.objects[new];
             // An icon has no text to read.
@@ -44,9 +39,9 @@ impl Table<'_> {
             }
         }
         // A single text is the text of the cell.
-        let several =
-            |&&(cell, _): &&(usize, usize)| texts.iter().filter(|(other, _)| *other == cell).count() > 1;
-        let doubtful: Vec<usize> = texts.iter().filter(several).map(|&(_, text)| text).collect();
+        let of_cells = texts.chunk_by(|(cell, _), (other, _)| cell == other);
+        let several = of_cells.filter(|texts| texts.len() > 1).flatten();
+        let doubtful: Vec<usize> = several.map(|&(_, text)| text).collect();
         doubtful.iter().for_each(|&text| ticks.0.push((text, Question::Extents)));
         ticks.ask(self.link, self.picture).await?;
         for text in doubtful {

@@ -30,20 +30,18 @@ impl Table<'_> {
         let mut outer: HashMap<String, String> = HashMap::new();
         let mut next: Vec<usize> = firsts(found).map(|(_, new)| new).collect();
         for _ in 0..DEPTH {
-            for object in next.iter().map(|&at| &self.picture[at]) {
-                outer.insert(object.path.clone(), object.child_of.clone());
-            }
-            let above = next.iter().map(|&at| self.picture[at].child_of.clone());
+            let rows = next.iter().map(|&at| &self.picture[at]);
+            outer.extend(rows.clone().map(|row| (row.path.clone(), row.child_of.clone())));
+            // Ancestors out of view have not been read yet.
             let unread =
                 |above: &String| !above.is_empty() && *above != self.path && !outer.contains_key(above);
-            let above: BTreeSet<String> = above.filter(unread).collect();
+            let above: BTreeSet<String> = rows.map(|row| row.child_of.clone()).filter(unread).collect();
             if above.is_empty() {
                 break;
             }
-            // Ancestors out of view have not been read yet.
-            let above = above.into_iter().map(|above| ((0, 0), above)).collect();
-            next =
-                self.look_at(above, &[Question::Relations]).await?.0.into_iter().map(|(_, at)| at).collect();
+            let above = above.into_iter().map(|above| ((), above)).collect();
+            let read = self.look_at(above, &[Question::Relations]).await?.0;
+            next = read.into_iter().map(|((), at)| at).collect();
         }
         let level = |at: usize| {
             let up = std::iter::successors(outer.get(&self.picture[at].path), |above| outer.get(*above));
@@ -60,7 +58,7 @@ impl Table<'_> {
         if firsts(found).next().is_some_and(|(row, _)| row > 0)
             && let Some(first) = self.objects(&[cell(&self.path, (0, 0))]).await?.pop().flatten()
         {
-            let first = self.look_at(vec![((0, 0), first)], &[Question::Extents]).await?.0;
+            let first = self.look_at(vec![((), first)], &[Question::Extents]).await?.0;
             open.extend(first.first().and_then(|&(_, new)| Some(self.picture[new].extents?[0])));
         }
         let mut levels = Vec::new();
