@@ -18,8 +18,6 @@ use crate::model::{Interfaces, Object, ObjectTree, role, states};
 use hashbrown::HashMap;
 use std::ops::Range;
 
-use headers::Headers;
-
 const TABLE: &str = "org.a11y.atspi.Table";
 
 /// The maximum size of a table that is read completely, in cells.
@@ -191,8 +189,11 @@ impl Table<'_> {
         if deep {
             self.read_levels(&found).await?;
         }
-        let headers = if sheet { Headers::default() } else { self.headers(&found, part, known).await? };
-        rows::arrange(self.picture, self.at, &found, &headers, part);
+        if !sheet {
+            found.extend(self.headers(&found, part, known).await?);
+            found.sort_unstable();
+        }
+        rows::arrange(self.picture, self.at, &found, part);
         Ok(())
     }
 

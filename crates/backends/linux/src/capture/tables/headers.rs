@@ -4,40 +4,31 @@ use super::{CellPosition, Paths, Table, TableRange};
 use crate::bus::{BusResult, calls};
 use crate::capture::question::{ALL_QUESTIONS, Question};
 use crate::model::{role, states};
-use hashbrown::HashMap;
-
-/// The column and row headers of a table.
-#[derive(Debug, Default)]
-pub(super) struct Headers {
-    pub(super) columns: Vec<(i32, usize)>,
-    pub(super) rows: HashMap<i32, usize>,
-}
 
 impl Table<'_> {
-    /// Reads the headers. In Qt and GTK 3, the children of a table are its cells, line by line. The
-    /// first line consists of the column headers, if there are any, and each line begins with its
-    /// row header, if it has one.
+    /// Reads the headers. Those of columns are in row -1, those of rows in column -1. In Qt and GTK
+    /// 3, the children of a table are its cells, line by line. The first line consists of the column
+    /// headers, if there are any, and each line begins with its row header, if it has one.
     pub(super) async fn headers(
         &mut self,
         found: &[(CellPosition, usize)],
         part: &TableRange,
         known: &mut Paths,
-    ) -> BusResult<Headers> {
-        let mut headers = Headers::default();
+    ) -> BusResult<Vec<(CellPosition, usize)>> {
         let profile = self.picture.profile();
         if !profile.headers_lie_before_cells {
-            return Ok(headers);
+            return Ok(Vec::new());
         }
         let mut asks = ALL_QUESTIONS.to_vec();
         asks.extend(profile.headers_may_be_hidden.then_some(Question::Extents));
         let first = self.look_up(vec![(-1, 0)], |table, _| calls::child(table, 0), known, &asks).await?;
-        let Some(&(_, first)) = first.first() else { return Ok(headers) };
+        let Some(&(_, first)) = first.first() else { return Ok(Vec::new()) };
         let (above, before) = match self.picture[first].role {
             role::TABLE_COLUMN_HEADER => (1, 0),
             role::TABLE_ROW_HEADER => (0, 1),
             // This is the corner, so there are both kinds of headers.
             role::PANEL => (1, 1),
-            _ => return Ok(headers),
+            _ => return Ok(Vec::new()),
         };
         if before == 1 {
             // The first child is not the header of the first column.
@@ -57,23 +48,22 @@ impl Table<'_> {
         }
         let index = |(row, column): CellPosition| (row + above) * line + column + before;
         let children = self.look_up(places, |table, place| calls::child(table, index(place)), known, &asks);
-        for ((row, column), new) in children.await? {
+        let mut headers = children.await?;
+        headers.retain(|&((row, column), new)| {
             let object = &mut self.picture.objects[new];
             // Headers that are switched off still exist, and those of hidden columns have no width.
-            let hidden = object.is_flat() || !states::is_visible(object.states, self.picture.toolkit);
+            let seen = !object.is_flat() && states::is_visible(object.states, self.picture.toolkit);
             // The rectangle is needed only to check whether the header is visible.
             object.extents = None;
-            match object.role {
-                _ if hidden => {}
-                role::TABLE_COLUMN_HEADER if row < 0 => headers.columns.push((column, new)),
+            let fits = match object.role {
+                role::TABLE_COLUMN_HEADER => row < 0,
                 // A header that is a mere number does not identify its row, because another row may
                 // get that number next.
-                role::TABLE_ROW_HEADER if column < 0 && object.name.trim() != (row + 1).to_string() => {
-                    headers.rows.insert(row, new);
-                }
-                _ => {}
-            }
-        }
+                role::TABLE_ROW_HEADER => column < 0 && object.name.trim() != (row + 1).to_string(),
+                _ => false,
+            };
+            seen && fits
+        });
         Ok(headers)
     }
 }

@@ -1,6 +1,5 @@
 //! Rows of tables, for which most apps have no objects.
 
-use super::headers::Headers;
 use super::{CellPosition, TableRange};
 use crate::model::{LEADS, Object, ObjectTree, ROW, role, states};
 use std::ops::Range;
@@ -8,60 +7,48 @@ use std::ops::Range;
 /// The state bits that mark a row as having children.
 pub(super) const OPENS: u64 = states::EXPANDABLE | states::EXPANDED | states::COLLAPSED;
 
-/// Groups cells into rows, if a table has several columns or its rows have headers. If some rows or
-/// columns were omitted, adds to the table's description which ones were read.
+/// Groups cells and headers into rows, if a table has several columns or its rows have headers. If
+/// some rows or columns were omitted, adds to the table's description which ones were read. `found`
+/// is sorted.
 pub(super) fn arrange(
     picture: &mut ObjectTree,
     at: usize,
     found: &[(CellPosition, usize)],
-    headers: &Headers,
     part: &TableRange,
 ) {
-    let single = part.all.1 == 1 && headers.rows.is_empty();
+    let single = part.all.1 == 1 && !found.iter().any(|((_, column), _)| *column < 0);
     // Icons in a grid are separate items, whereas the cells of a row with headers belong together.
     let items = picture.profile().shows_icons_in_tables
         && picture[at].role == role::TABLE
-        && headers.columns.is_empty()
-        && headers.rows.is_empty();
-    let cells = found.iter().map(|&((_, column), cell)| (column, cell));
-    for (column, cell) in headers.columns.iter().copied().chain(cells.clone().filter(|_| !single)) {
-        picture[cell].attributes.push(("colindex".to_owned(), (column + 1).to_string()));
-    }
-    let above: Vec<usize> = headers.columns.iter().map(|&(_, header)| header).collect();
-    let shown = above.iter().chain(headers.rows.values()).copied().chain(cells.clone().map(|(_, cell)| cell));
-    shown.for_each(|at| picture[at].shown = true);
-    let mut children: Vec<usize> = Vec::new();
-    if single {
-        children = above.into_iter().chain(cells.map(|(_, cell)| cell)).collect();
-    } else {
-        let mut add = |picture: &mut ObjectTree, first: usize, row: Option<i32>, cells: Vec<usize>| {
-            children.push(picture.objects.len());
-            let line = row_of(&picture[first], row, cells);
-            picture.objects.push(line);
-        };
-        if let Some(&first) = above.first() {
-            add(picture, first, None, above);
+        && !found.iter().any(|((row, column), _)| *row < 0 || *column < 0);
+    for &((row, column), cell) in found {
+        picture[cell].shown = true;
+        if column >= 0 && (row < 0 || !single) {
+            picture[cell].attributes.push(("colindex".to_owned(), (column + 1).to_string()));
         }
+    }
+    let children = if single {
+        found.iter().map(|&(_, cell)| cell).collect()
+    } else {
+        let mut rows: Vec<Object> = Vec::new();
         for line in found.chunk_by(|((row, _), _), ((next, _), _)| row == next) {
-            let ((row, _), first) = line[0];
-            let cells = line.iter().map(|&(_, cell)| cell);
+            let header = line.iter().take_while(|((_, column), _)| *column < 0).count();
+            let Some(&((row, _), first)) = line.get(header) else { continue };
             // Cells of hidden columns exist as well; in a row out of view, all cells are hidden.
             let seen = |at: &usize| states::is_visible(picture[*at].states, picture.toolkit);
-            let mut leads: Vec<usize> = cells.clone().filter(seen).collect();
+            let mut leads: Vec<usize> = line[header..].iter().map(|&(_, cell)| cell).filter(seen).collect();
             if !items {
                 leads = vec![leads.first().copied().unwrap_or(first)];
             }
-            for at in leads {
+            for at in leads.into_iter().filter(|_| row >= 0) {
                 picture[at].attributes.push((LEADS.to_owned(), String::new()));
             }
-            add(
-                picture,
-                first,
-                Some(row),
-                headers.rows.get(&row).copied().into_iter().chain(cells).collect(),
-            );
+            rows.push(row_of(&picture[first], row, line.iter().map(|&(_, cell)| cell).collect()));
         }
-    }
+        let from = picture.objects.len();
+        picture.objects.extend(rows);
+        (from..picture.objects.len()).collect()
+    };
     let table = &mut picture[at];
     table.children = children;
     table.complete = true;
@@ -69,15 +56,15 @@ pub(super) fn arrange(
     if part.rows != (0..rows) || part.columns != (0..columns) {
         let from_to = |part: &Range<i32>, all: i32| format!("{} to {} of {all}", part.start + 1, part.end);
         let across = format!(", columns {}", from_to(&part.columns, columns));
-        let across = if single { "" } else { &across };
-        let seen = format!("rows {}{across}", from_to(&part.rows, rows));
+        let seen = format!("rows {}{}", from_to(&part.rows, rows), if single { "" } else { &across });
         table.description = format!("{} {seen}", table.description.trim()).trim().to_owned();
     }
 }
 
 /// Creates a row, for which the app has no object, with a path derived from that of its first cell.
-fn row_of(first: &Object, row: Option<i32>, children: Vec<usize>) -> Object {
-    let row = row.map(|row| ("rowindex".to_owned(), (row + 1).to_string()));
+/// The row of the column headers has no index.
+fn row_of(first: &Object, row: i32, children: Vec<usize>) -> Object {
+    let row = (row >= 0).then(|| ("rowindex".to_owned(), (row + 1).to_string()));
     let level = first.attribute("level").map(|level| ("level".to_owned(), level.to_owned()));
     Object {
         path: format!("{}{ROW}", first.path),
@@ -106,7 +93,7 @@ mod tests {
         let mut picture = picture(3);
         let part = TableRange { rows: 4..6, columns: 0..2, all: (100, 2) };
         let found = [((4, 0), 1), ((4, 1), 2), ((5, 1), 3)];
-        arrange(&mut picture, 0, &found, &Headers::default(), &part);
+        arrange(&mut picture, 0, &found, &part);
         let rows = picture.objects[0].children.clone();
         let cells: Vec<_> = rows.iter().map(|&row| picture.objects[row].children.clone()).collect();
         assert_eq!(cells, [vec![1, 2], vec![3]]);
@@ -122,33 +109,33 @@ mod tests {
         picture.objects.truncate(4);
         picture.objects.iter_mut().for_each(|object| object.attributes.clear());
         picture.objects[2].states = states::SHOWING;
-        arrange(&mut picture, 0, &found, &Headers::default(), &part);
+        arrange(&mut picture, 0, &found, &part);
         assert_eq!(leads(&picture), [2, 3]);
     }
 
     #[test]
     fn each_icon_of_a_view_of_qt_without_headers_is_listed() {
-        let leads = |role: u32, headers: &Headers| {
+        let leads = |role: u32, headers: &[(CellPosition, usize)]| {
             let mut picture = picture(4);
             picture.toolkit = Toolkit::Qt;
             picture.objects[0].role = role;
             picture.objects.iter_mut().for_each(|object| object.states = states::SHOWING | states::VISIBLE);
             let part = TableRange { rows: 0..2, columns: 0..2, all: (2, 2) };
-            arrange(&mut picture, 0, &[((0, 0), 1), ((0, 1), 2), ((1, 0), 3)], headers, &part);
+            let found = [headers, &[((0, 0), 1), ((0, 1), 2), ((1, 0), 3)]].concat();
+            arrange(&mut picture, 0, &found, &part);
             (1..=3).filter(|&at| picture.objects[at].attribute(LEADS).is_some()).collect::<Vec<_>>()
         };
-        assert_eq!(leads(role::TABLE, &Headers::default()), [1, 2, 3]);
-        let headers = Headers { columns: vec![(0, 4)], ..Headers::default() };
-        assert_eq!(leads(role::TABLE, &headers), [1, 3]);
-        assert_eq!(leads(role::TREE, &Headers::default()), [1, 3]);
+        assert_eq!(leads(role::TABLE, &[]), [1, 2, 3]);
+        assert_eq!(leads(role::TABLE, &[((-1, 0), 4)]), [1, 3]);
+        assert_eq!(leads(role::TREE, &[]), [1, 3]);
     }
 
     #[test]
     fn headers_stand_above_the_rows_and_before_their_cells() {
         let mut picture = picture(5);
         let part = TableRange { rows: 0..1, columns: 0..2, all: (1, 2) };
-        let headers = Headers { columns: vec![(0, 3), (1, 4)], rows: [(0, 5)].into_iter().collect() };
-        arrange(&mut picture, 0, &[((0, 0), 1), ((0, 1), 2)], &headers, &part);
+        let found = [((-1, 0), 3), ((-1, 1), 4), ((0, -1), 5), ((0, 0), 1), ((0, 1), 2)];
+        arrange(&mut picture, 0, &found, &part);
         let rows = &picture.objects[0].children;
         let cells: Vec<_> = rows.iter().map(|&row| picture.objects[row].children.clone()).collect();
         assert_eq!(cells, [vec![3, 4], vec![5, 1, 2]]);
@@ -159,9 +146,8 @@ mod tests {
     #[test]
     fn a_row_of_one_cell_keeps_its_header() {
         let mut picture = picture(2);
-        let headers = Headers { columns: Vec::new(), rows: [(0, 2)].into_iter().collect() };
         let part = TableRange { rows: 0..1, columns: 0..1, all: (1, 1) };
-        arrange(&mut picture, 0, &[((0, 0), 1)], &headers, &part);
+        arrange(&mut picture, 0, &[((0, -1), 2), ((0, 0), 1)], &part);
         let row = picture.objects[0].children[0];
         assert_eq!(picture.objects[row].children, [2, 1]);
     }
@@ -173,7 +159,6 @@ mod tests {
             &mut picture,
             0,
             &[((0, 0), 1), ((1, 0), 2)],
-            &Headers::default(),
             &TableRange { rows: 0..2, columns: 0..1, all: (2, 1) },
         );
         assert_eq!(picture.objects[0].children, [1, 2]);
