@@ -11,23 +11,19 @@ impl ObjectReader {
     /// Reads all details.
     pub(super) async fn details(&mut self, link: &Link) -> BusResult<()> {
         let toolkit = self.picture.toolkit;
-        let mut questions = Questions::default();
-        let mut long = Vec::new();
-        for (at, object) in self.picture.objects.iter().enumerate().skip(1) {
-            if object.shown && !object.path.is_empty() {
-                for ask in details_of(object, toolkit) {
-                    long.extend((ask == Question::Length).then_some(at));
-                    questions.0.push((at, ask));
-                }
+        let (mut questions, mut texts) = (Questions::default(), Questions::default());
+        let shown = |(_, object): &(usize, &Object)| object.shown;
+        for (at, object) in self.picture.objects.iter().enumerate().skip(1).filter(shown) {
+            for ask in details_of(object, toolkit) {
+                texts.0.extend((ask == Question::Length).then_some((at, Question::Text)));
+                questions.0.push((at, ask));
             }
         }
         let places = beside_labels(&self.picture).into_iter().chain(toolkit::positioned(&self.picture));
         places.for_each(|at| questions.0.push((at, Question::Extents)));
         let gone = questions.ask(link, &mut self.picture).await?.vanished;
         gone.into_iter().for_each(|at| self.picture[at].shown = false);
-        let mut texts = Questions::default();
-        long.into_iter().for_each(|at| texts.0.push((at, Question::Text)));
-        for (at, object) in self.picture.objects.iter().enumerate().filter(|(_, object)| object.shown) {
+        for (at, object) in self.picture.objects.iter().enumerate().filter(shown) {
             texts.add_all(at, toolkit::late_questions(toolkit, object));
         }
         texts.ask(link, &mut self.picture).await?;
