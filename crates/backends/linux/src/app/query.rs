@@ -50,9 +50,9 @@ pub(crate) async fn windows(link: &Link) -> BusResult<ObjectTree> {
     let questions = Questions(vec![(0, Question::Name), (0, Question::Children)]);
     let named = questions.ask(link, &mut picture).await?.children;
     let mut questions = Questions::default();
-    for child in named.into_iter().flat_map(|(_, children)| children) {
+    for path in named.into_iter().flat_map(|(_, children)| children) {
         let at = picture.objects.len();
-        picture.objects.push(Object { path: link.resolve_path(ROOT, child), ..Object::default() });
+        picture.objects.push(Object { path, ..Object::default() });
         picture[0].children.push(at);
         questions.add_all(at, [Question::States, Question::Name]);
     }

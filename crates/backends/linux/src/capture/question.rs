@@ -7,7 +7,6 @@ use crate::bus::{
 use crate::limits::{TEXT, TEXTS};
 use crate::model::{Interfaces, Object, ObjectTree, role, states};
 use crate::toolkit::profile::Toolkit;
-use hashbrown::HashSet;
 
 /// A query about an object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -51,7 +50,8 @@ const MAX_KEPT: usize = 64;
 
 impl Question {
     /// Returns the call for a query.
-    pub(super) fn call<'a>(self, path: &'a str, object: &Object, toolkit: Toolkit) -> Call<'a> {
+    fn call(self, object: &Object, toolkit: Toolkit) -> Call<'_> {
+        let path = object.path.as_str();
         let plain = |interface, member| Call::new(path, interface, member);
         match self {
             Self::States => plain(ACCESSIBLE, "GetState"),
@@ -104,9 +104,16 @@ impl Question {
             Self::Interfaces => object.interfaces = Interfaces::of(&answer.read::<Vec<String>>()?),
             Self::Count => object.count = whole(answer.property_number()?),
             // Children are separate objects.
-            Self::Children => out.children.push((at, answer.read()?)),
+            Self::Children => {
+                let host = object.path.as_str();
+                let named = answer.read::<Vec<Reference>>()?.into_iter();
+                out.children.push((at, named.map(|child| link.resolve_path(host, child)).collect()));
+            }
             Self::Plugged => {
-                let child = answer.read::<Reference>().ok().filter(|(_, path)| !path.ends_with("/null"));
+                let host = object.path.as_str();
+                let child = answer.read().ok().map(|child| link.resolve_path(host, child));
+                // An object that is no socket names its own first child.
+                let child = child.filter(|child| !Link::same_process(host, child));
                 out.plugged.extend(child.map(|child| (at, child)));
             }
             Self::Extents => object.extents = Some(answer.read()?),
@@ -169,11 +176,7 @@ impl Questions {
     }
 
     fn calls<'p>(&self, picture: &'p ObjectTree) -> Vec<Call<'p>> {
-        let call = |&(at, ask): &(usize, Question)| {
-            let object = &picture[at];
-            ask.call(&object.path, object, picture.toolkit)
-        };
-        self.0.iter().map(call).collect()
+        self.0.iter().map(|&(at, ask)| ask.call(&picture[at], picture.toolkit)).collect()
     }
 
     fn read(self, link: &Link, answers: Vec<Answer>, picture: &mut ObjectTree) -> BusResult<Answers> {
@@ -213,20 +216,13 @@ impl Questions {
 /// Answers that are not stored in their object.
 #[derive(Debug, Default)]
 pub(crate) struct Answers {
-    /// Lists of children: bus names and paths.
-    pub(crate) children: Vec<(usize, Vec<Reference>)>,
-    /// The content of possible sockets; for other objects, their first child.
-    pub(crate) plugged: Vec<(usize, Reference)>,
+    /// The paths of children.
+    pub(crate) children: Vec<(usize, Vec<String>)>,
+    /// The content of sockets, which is in another process.
+    pub(crate) plugged: Vec<(usize, String)>,
     pub(crate) vanished: Vec<usize>,
     /// Objects that answered with an error.
-    unanswered: Vec<usize>,
-}
-
-impl Answers {
-    /// Returns the objects for which an answer is missing.
-    pub(super) fn without_answer(&self) -> HashSet<usize> {
-        self.vanished.iter().chain(&self.unanswered).copied().collect()
-    }
+    pub(super) unanswered: Vec<usize>,
 }
 
 /// Reads the cache of an app (`Cache.GetItems`): objects, each with its parent and index.

@@ -10,7 +10,7 @@ mod known;
 
 use super::question::{ALL_QUESTIONS, Answers, Question, Questions, cached, is_mute, may_be_socket};
 use super::{duplicates, tables};
-use crate::bus::{BusResult, Link, ROOT, Reference, embedded_path};
+use crate::bus::{BusResult, Link, ROOT, embedded_path};
 use crate::limits::{CHILDREN, DEPTH, OBJECTS, TEXTS};
 use crate::model::{Facts, Object, ObjectTree, role, roles, states};
 use crate::toolkit;
@@ -46,8 +46,8 @@ struct ObjectReader {
     by_path: HashMap<String, usize>,
     /// The objects of the last capture that have not been reached yet, by path.
     known: HashMap<String, KnownObject>,
-    /// The children of objects that have not been reached yet.
-    listed: HashMap<usize, Vec<Reference>>,
+    /// The paths of the children of objects that have not been reached yet.
+    listed: HashMap<usize, Vec<String>>,
     /// The parents that objects name, if the cache contains them.
     named: HashMap<usize, usize>,
 }
@@ -130,7 +130,7 @@ impl ObjectReader {
     }
 
     /// Keeps the children of objects until the objects are reached.
-    fn keep_children(&mut self, of: impl IntoIterator<Item = (usize, Vec<Reference>)>) {
+    fn keep_children(&mut self, of: impl IntoIterator<Item = (usize, Vec<String>)>) {
         for (at, children) in of {
             self.picture[at].count = i32::try_from(children.len()).unwrap_or(i32::MAX);
             self.listed.insert(at, children);
@@ -145,19 +145,9 @@ impl ObjectReader {
         new
     }
 
-    /// Adds an object that was read already. Returns its index.
-    fn push_known(&mut self, known: KnownObject) -> usize {
-        let new = self.push(known.object);
-        self.keep_children(known.children.map(|children| (new, children)));
-        new
-    }
-
     /// Adds popups that the app does not list among its windows.
     async fn popups(&mut self, link: &Link, shown: &[String]) -> BusResult<Vec<usize>> {
         let paths = toolkit::unlisted_popups(link, shown, &self.by_path).await?;
-        if paths.is_empty() {
-            return Ok(Vec::new());
-        }
         let from = self.picture.objects.len();
         let mut questions = Questions::default();
         for path in paths {
@@ -216,23 +206,14 @@ impl ObjectReader {
     /// Adds the children that objects named, and reads the new ones.
     async fn adopt(&mut self, link: &Link, answers: Answers) -> BusResult<()> {
         let mut fresh = Vec::new();
-        let elsewhere = |(at, child): &(usize, Reference)| {
-            let host = &self.picture[*at].path;
-            !Link::same_process(host, &link.resolve_path(host, child.clone()))
-        };
-        let plugged: Vec<_> = answers.plugged.into_iter().filter(elsewhere).collect();
-        let plugged = plugged.into_iter().map(|(at, child)| (at, vec![child]));
+        let plugged = answers.plugged.into_iter().map(|(at, child)| (at, vec![child]));
         for (at, named) in answers.children.into_iter().chain(plugged) {
             let mut children = Vec::with_capacity(named.len());
             for child in named {
                 let host = self.picture[at].path.as_str();
-                let mut path = link.resolve_path(host, child);
-                if !Link::same_process(host, &path) {
-                    match link.embedded_child(host, &path).await {
-                        Some(admitted) => path = admitted,
-                        None => continue,
-                    }
-                }
+                let own = Link::same_process(host, &child);
+                let path = if own { Some(child) } else { link.embedded_child(host, &child).await };
+                let Some(path) = path else { continue };
                 let enough = children.len() >= CHILDREN || self.picture.objects.len() >= OBJECTS;
                 match self.by_path.get(&path) {
                     // An object inside itself would cause endless recursion.
@@ -240,12 +221,13 @@ impl ObjectReader {
                     Some(&known) => children.push(known),
                     None if enough => self.picture.truncated = true,
                     None => {
-                        let known = self.known.remove(&path).map(|known| self.push_known(known));
-                        children.push(known.unwrap_or_else(|| {
-                            let new = self.push(Object { path, count: -1, ..Object::default() });
-                            fresh.push(new);
-                            new
-                        }));
+                        let known = self.known.remove(&path);
+                        fresh.extend(known.is_none().then_some(self.picture.objects.len()));
+                        let unread = || (Object { path, count: -1, ..Object::default() }, None);
+                        let (object, named) = known.unwrap_or_else(unread);
+                        let new = self.push(object);
+                        self.keep_children(named.map(|named| (new, named)));
+                        children.push(new);
                     }
                 }
             }

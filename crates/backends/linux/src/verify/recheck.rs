@@ -1,7 +1,7 @@
 //! The queries that verify an element: about the element itself, the content of its row, and the
 //! objects whose changes may change its record. The answers are compared with the last capture.
 
-use crate::bus::{BusResult, Link, Reference, embedded_path};
+use crate::bus::{BusResult, Link, embedded_path};
 use crate::capture::question::{Question, Questions, may_be_socket};
 use crate::model::{Facts, Object, ObjectTree, PathNumbers, is_real, parents, role, roles, states};
 use crate::toolkit::{PagePoint, page_point};
@@ -141,23 +141,20 @@ impl RecheckedObjects {
         let (shown, answers) = (shown?, answers?);
         let objects = now.objects;
         let path = |at: &usize| picture[*at].path.as_str();
-        let same_children = |(at, named): &(usize, Vec<Reference>)| {
+        let same_children = |(at, named): &(usize, Vec<String>)| {
             let host = &old[*at].path;
             let own = |path: &str| Link::same_process(host, path);
-            let named = named.iter().map(|child| link.resolve_path(host, child.clone()));
-            let mut named: Vec<String> = named.filter(|path| own(path)).collect();
+            let mut named: Vec<&str> = named.iter().map(String::as_str).filter(|path| own(path)).collect();
             // Children that another parent shows must still be listed.
             let aside = old[*at].duplicate_children.iter().map(path).all(|aside| {
-                named.iter().position(|path| path == aside).map(|at| named.remove(at)).is_some()
+                named.iter().position(|path| *path == aside).map(|at| named.remove(at)).is_some()
             });
-            aside && old[*at].children.iter().map(path).filter(|path| own(path)).eq(&named)
+            aside && old[*at].children.iter().map(path).filter(|path| own(path)).eq(named)
         };
         // A plugged-in process may be named differently from how it names itself.
-        let same_plugged = |(at, child): &(usize, Reference)| {
-            let host = &old[*at].path;
-            let named = link.resolve_path(host, child.clone());
+        let same_plugged = |(at, named): &(usize, String)| {
             let known = old[*at].children.iter().map(path).find_map(embedded_path).map(|(_, path)| path);
-            Link::same_process(host, &named) || known == embedded_path(&named).map(|(_, path)| path)
+            known == embedded_path(named).map(|(_, path)| path)
         };
         let there = shown
             && answers.vanished.is_empty()

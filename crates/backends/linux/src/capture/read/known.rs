@@ -1,18 +1,14 @@
 //! Reading the objects of the last capture again, in one round trip. Without it, an app that has no
 //! cache is read in two round trips for each level of its objects.
 
-use crate::bus::{BusResult, Link, Reference, embedded_path};
+use crate::bus::{BusResult, Link, embedded_path};
 use crate::capture::question::{ALL_QUESTIONS, Question, Questions};
 use crate::model::{Object, ObjectTree, is_real, states};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 
-/// An object of the last capture, as the app describes it now.
-#[derive(Debug)]
-pub(super) struct KnownObject {
-    pub(super) object: Object,
-    /// The children; `None` if the object is hidden, or may have too many of them.
-    pub(super) children: Option<Vec<Reference>>,
-}
+/// An object of the last capture, as the app describes it now, and the paths of its children;
+/// `None` if the object is hidden, or may have too many of them.
+pub(super) type KnownObject = (Object, Option<Vec<String>>);
 
 /// Reads the objects that the last capture showed, by path. Objects that leave a query unanswered
 /// are omitted: if the app still lists them, they are read like new ones.
@@ -32,23 +28,19 @@ pub(super) async fn read_known(link: &Link, last: &ObjectTree) -> BusResult<Hash
         questions.add_all(picture.objects.len(), ALL_QUESTIONS.iter().map(|&ask| listing(ask, object)));
         picture.objects.push(Object { path: object.path.clone(), count: -1, ..Object::default() });
     }
-    let mut answers = questions.ask(link, &mut picture).await?;
+    let answers = questions.ask(link, &mut picture).await?;
     if picture.truncated {
         return Ok(HashMap::new());
     }
-    let mut children: HashMap<usize, Vec<Reference>> = answers.children.drain(..).collect();
-    let unread = answers.without_answer();
+    let mut children: HashMap<usize, Vec<String>> = answers.children.into_iter().collect();
+    let unread: HashSet<usize> = answers.vanished.into_iter().chain(answers.unanswered).collect();
     let objects = picture.objects.into_iter().enumerate().filter(|(at, _)| !unread.contains(at));
     let known = objects.map(|(at, object)| {
-        let known = match is_hidden(&object) {
-            true => {
-                let Object { path, states, .. } = object;
-                let object = Object { path, states, count: -1, ..Object::default() };
-                KnownObject { object, children: None }
-            }
-            false => KnownObject { object, children: children.remove(&at) },
-        };
-        (known.object.path.clone(), known)
+        let (path, states) = (object.path.clone(), object.states);
+        if is_hidden(&object) {
+            return (path, (Object { path: object.path, states, count: -1, ..Object::default() }, None));
+        }
+        (path, (object, children.remove(&at)))
     });
     Ok(known.collect())
 }

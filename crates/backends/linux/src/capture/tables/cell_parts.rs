@@ -20,8 +20,7 @@ impl Table<'_> {
         }
         let mut inside = Vec::new();
         for (cell, named) in questions.ask(self.link, self.picture).await?.children {
-            let path = |child| self.link.resolve_path(&self.picture[cell].path, child);
-            inside.extend(named.into_iter().take(PIECES).map(|child| (cell, path(child))));
+            inside.extend(named.into_iter().take(PIECES).map(|child| (cell, child)));
         }
         let mut ticks = Questions::default();
         let mut texts: Vec<(usize, usize)> = Vec::new();
