@@ -114,12 +114,11 @@ impl<'a> TreeAssembly<'a> {
         } else {
             effective_role(picture, object, above)
         };
-        let combo = above.combo || object.role == n::COMBO_BOX;
-        let below = ParentContext { role: own, top: false, combo };
         // Cells of a row belong to the row's container, and options of a group belong to the list.
         let in_list = above.role == n::LIST_BOX && matches!(own, n::PANEL | n::GROUPING);
-        let below =
-            if own == n::TABLE_ROW || in_list { ParentContext { role: above.role, ..below } } else { below };
+        let container = if own == n::TABLE_ROW || in_list { above.role } else { own };
+        let combo = above.combo || object.role == n::COMBO_BOX;
+        let below = ParentContext { role: container, top: false, combo };
         if let Some((child, lent)) = self.only_wraps(object, lent) {
             // The name of a wrapper is passed on to its child.
             self.wrapper(object, depth)?;
@@ -146,24 +145,24 @@ impl<'a> TreeAssembly<'a> {
         let value = value(picture, object, role, states);
         let reads =
             matches!(role, Role::Cell | Role::GridCell | Role::ListItem | Role::TreeItem | Role::Option);
-        let bare = !picture.children(object).any(|child| child.shown);
-        let leaf =
-            (!is_field(object.role) && reads && bare && object.text.is_none() && !named.name.is_empty())
-                .then(|| named.name.clone());
-        if leaf.is_some() || named.from_content {
+        let bare = object.text.is_none() && !picture.children(object).any(|child| child.shown);
+        let leaf = reads && bare && !is_field(object.role) && !named.name.is_empty();
+        if leaf || named.from_content {
             states |= States::NAME_FROM_CONTENT;
         }
         let level = object.attribute("level").and_then(|level| level.parse().ok()).unwrap_or(0);
-        let mut attrs: Vec<(Attr, &str)> =
-            vec![(Attr::Placeholder, object.attribute("placeholder-text").unwrap_or(""))];
+        let attribute = |key| object.attribute(key).unwrap_or_default();
         let description = names::clean_description(&object.description);
-        attrs.extend((!named.described).then_some((Attr::Description, &*description)));
-        attrs.extend(object.attribute("id").map(|id| (Attr::Id, id)));
         // Whatever a part of a window shows, its title identifies that part.
-        attrs.extend(is_part(object, above).then_some((Attr::Id, &*named.name)));
-        attrs.extend(object.attribute("rowindex").map(|row| (Attr::RowIndex, row)));
-        attrs.extend((object.role == n::LINK).then_some((Attr::Href, &*object.address)));
-        attrs.extend((self.active == Some(at)).then_some((Attr::Current, "true")));
+        let id = if is_part(object, above) { &named.name } else { attribute("id") };
+        let attrs = [
+            (Attr::Placeholder, attribute("placeholder-text")),
+            (Attr::Description, if named.described { "" } else { &description }),
+            (Attr::Id, id),
+            (Attr::RowIndex, attribute("rowindex")),
+            (Attr::Href, if object.role == n::LINK { &object.address } else { "" }),
+            (Attr::Current, if self.active == Some(at) { "true" } else { "" }),
+        ];
         // The name of a wrapper is not visible.
         let name = if role == Role::Generic { "" } else { &named.name };
         let spec = NodeSpec {
@@ -177,11 +176,11 @@ impl<'a> TreeAssembly<'a> {
             attrs: &attrs,
         };
         self.builder.node(depth, spec)?;
-        match leaf {
-            Some(leaf) => self.leaf(&leaf, depth + 1, States::BLOCK),
-            None if holds_page(object, picture.toolkit) && above.role == n::PAGE_TAB_LIST => Ok(()),
-            None => self.inside(object, depth, below),
-        }?;
+        if leaf {
+            self.leaf(&named.name, depth + 1, States::BLOCK)?;
+        } else if !holds_page(object, picture.toolkit) || above.role != n::PAGE_TAB_LIST {
+            self.inside(object, depth, below)?;
+        }
         if own == n::PAGE_TAB_LIST {
             self.pages(object, depth, below)?;
         }

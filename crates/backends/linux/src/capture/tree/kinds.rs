@@ -32,22 +32,13 @@ pub(super) fn role(
 
 /// Returns the states of an object, given its descendants and its ancestors.
 pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: ParentContext) -> States {
-    let mut states = s::aria_states(object.states, role, picture.toolkit)
+    let reported = s::aria_states(object.states, role, picture.toolkit)
         | roles::inherent_states(object.role, role, object.states);
-    if object.role == n::TERMINAL {
-        states.remove(States::READONLY);
-    }
     // Text can be typed into the address bar of a browser or a paragraph of a document.
-    let takes_text = object.is(s::EDITABLE) && object.is(s::FOCUSABLE) && object.has(Interfaces::EDITABLE);
-    if takes_text && matches!(role, Role::Combobox | Role::Paragraph | Role::Heading) {
-        states |= States::EDITABLE | States::ACTIONABLE;
-        if role != Role::Combobox {
-            states |= States::EDIT_HOST | States::MULTILINE;
-        }
-    }
-    if !s::is_item(role) && takes_several(picture, object) {
-        states |= States::MULTISELECTABLE;
-    }
+    let takes_text = object.is(s::EDITABLE)
+        && object.is(s::FOCUSABLE)
+        && object.has(Interfaces::EDITABLE)
+        && matches!(role, Role::Combobox | Role::Paragraph | Role::Heading);
     let column = object.attribute("colindex");
     // A press on a column header sorts or selects the column.
     let sorts = object.role == n::TABLE_COLUMN_HEADER && column.is_some();
@@ -58,26 +49,33 @@ pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: P
     let chooses = object.is(s::SELECTABLE) && (is_row || object.attribute(LEADS).is_some());
     // A part that the app itself draws accepts presses if it is focusable.
     let drawn = is_part(object, above) && object.is(s::FOCUSABLE) && object.count <= 0;
-    let lists = is_grid_item(object, above, picture.toolkit) || takes_press(picture, object, above);
-    if sorts || chooses || drawn || lists || object.is_box() {
-        states |= States::ACTIONABLE;
-    }
-    if object.is_box() {
-        states |= States::CHECKABLE;
-    }
-    // Selection and focus belong to the outer cell.
-    if picture.is_piece(object, above.role) {
-        states.remove(States::SELECTABLE | States::SELECTED | States::FOCUSABLE | States::FOCUSED);
-    }
-    // In Qt, all cells of an expandable row report that they are expandable.
-    if role == Role::GridCell && column.is_some_and(|column| column != "1") {
-        states.remove(States::EXPANDABLE | States::EXPANDED);
-    }
-    let long = is_field(object.role) && object.length.is_some_and(|length| length > TEXT);
-    if long && !states.contains(States::PROTECTED) {
-        states |= States::CLIPPED;
-    }
-    states
+    let pressed = sorts || chooses || drawn || object.is_box() || takes_press(picture, object, above);
+    let clipped = is_field(object.role) && object.length.is_some_and(|length| length > TEXT);
+    let added = [
+        (takes_text, States::EDITABLE | States::ACTIONABLE),
+        (takes_text && role != Role::Combobox, States::EDIT_HOST | States::MULTILINE),
+        (!s::is_item(role) && takes_several(picture, object), States::MULTISELECTABLE),
+        (pressed, States::ACTIONABLE),
+        (object.is_box(), States::CHECKABLE),
+        (clipped && !reported.contains(States::PROTECTED), States::CLIPPED),
+    ];
+    let removed = [
+        (object.role == n::TERMINAL, States::READONLY),
+        // Selection and focus belong to the outer cell.
+        (
+            picture.is_piece(object, above.role),
+            States::SELECTABLE | States::SELECTED | States::FOCUSABLE | States::FOCUSED,
+        ),
+        // In Qt, all cells of an expandable row report that they are expandable.
+        (
+            role == Role::GridCell && column.is_some_and(|column| column != "1"),
+            States::EXPANDABLE | States::EXPANDED,
+        ),
+    ];
+    let of = |states: &[(bool, States)]| -> States {
+        states.iter().filter(|(holds, _)| *holds).map(|(_, states)| *states).collect()
+    };
+    (reported | of(&added)) - of(&removed)
 }
 
 /// Returns the intended role of an object, given its children and its ancestors. Qt and GTK 4
@@ -85,14 +83,13 @@ pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: P
 /// without columns as a tree table, and both report the items as cells.
 pub(super) fn effective_role(picture: &ObjectTree, object: &Object, above: ParentContext) -> u32 {
     let holds = |role| picture.children(object).any(|child| child.role == role);
-    let (in_rows, cells) = (|| holds(n::TABLE_ROW), || holds(n::TABLE_CELL));
     let chooses = |o: &Object| matches!(o.role, n::LIST_ITEM | n::TABLE_ROW) && o.is(s::SELECTABLE);
     match object.role {
         // A list is a list box if its lines are selectable.
         n::LIST if picture.children(object).any(chooses) => n::LIST_BOX,
         n::TABLE_ROW if is_line(object, above) => n::LIST_ITEM,
-        n::TREE if in_rows() => n::TREE_TABLE,
-        n::TREE_TABLE if cells() && !in_rows() => n::TREE,
+        n::TREE if holds(n::TABLE_ROW) => n::TREE_TABLE,
+        n::TREE_TABLE if holds(n::TABLE_CELL) && !holds(n::TABLE_ROW) => n::TREE,
         n::TABLE_CELL if above.role == n::TREE => n::TREE_ITEM,
         n::TABLE_CELL if picture.is_piece(object, above.role) && object.is_box() => n::CHECK_BOX,
         n::TABLE_CELL if picture.is_piece(object, above.role) => n::LABEL,
@@ -111,20 +108,15 @@ pub(super) fn is_line(object: &Object, above: ParentContext) -> bool {
     object.role == n::TABLE_ROW && matches!(above.role, n::LIST | n::LIST_BOX)
 }
 
-/// Returns whether an object is an item of a GTK 4 grid, which reports items as table cells and not
-/// as selectable.
-pub(super) fn is_grid_item(object: &Object, above: ParentContext, toolkit: Toolkit) -> bool {
-    let cell = object.role == n::TABLE_CELL && above.role == n::TABLE;
-    toolkit.profile().lines_say_no_press && cell && object.is(s::FOCUSABLE)
-}
-
-/// Returns whether an object is a line of a GTK 4 list that cannot be selected, but on which a
-/// press may have an effect. GTK 4 never reports that a press opens a line; it only reports that
-/// such a line is focusable. A line around a control is only the control's label.
+/// Returns whether an object is an item of a GTK 4 grid, or a line of a GTK 4 list that cannot be
+/// selected, but on which a press may have an effect. GTK 4 reports items of grids as table cells,
+/// and never that they can be selected or that a press opens a line; it only reports that they are
+/// focusable. A line around a control is only the control's label.
 pub(super) fn takes_press(picture: &ObjectTree, object: &Object, above: ParentContext) -> bool {
-    let line = object.role == n::LIST_ITEM || is_line(object, above);
-    let bare = line && object.is(s::FOCUSABLE) && !object.is(s::SELECTABLE);
-    picture.profile().lines_say_no_press && bare && !holds_value(picture, object, 0)
+    let grid_item = object.role == n::TABLE_CELL && above.role == n::TABLE;
+    let line = (object.role == n::LIST_ITEM || is_line(object, above)) && !object.is(s::SELECTABLE);
+    let focusable = picture.profile().lines_say_no_press && object.is(s::FOCUSABLE);
+    focusable && (grid_item || line && !holds_value(picture, object, 0))
 }
 
 /// Returns whether a descendant of an object is a control with a value.

@@ -2,7 +2,7 @@
 //! an adjacent label.
 
 use super::TreeAssembly;
-use super::kinds::{has_pieces, holds_page, is_grid_item, is_line, takes_press};
+use super::kinds::{has_pieces, holds_page, is_line, takes_press};
 use crate::model::{
     Facts, Object, ObjectTree, ParentContext, is_field, names, role as n, roles, states as s,
 };
@@ -25,7 +25,7 @@ impl TreeAssembly<'_> {
         // A selectable row is named after its content, like an option.
         let option = above.combo || above.role == n::LIST_BOX || object.is(s::SELECTABLE);
         let row = (object.role == n::LIST_ITEM || is_line(object, above)) && option;
-        let row = row || is_grid_item(object, above, toolkit) || takes_press(self.picture, object, above);
+        let row = row || takes_press(self.picture, object, above);
         let control = row || roles::is(object.role, Facts::CONTENT) || has_pieces(self.picture, object);
         let read = control && !holds_page(object, toolkit);
         let content = if read { text_below(self.picture, object, 0) } else { String::new() };

@@ -8,46 +8,38 @@ use stickpin_tree::{Role, States};
 
 /// Returns the value of a control.
 pub(super) fn value(picture: &ObjectTree, object: &Object, role: Role, states: States) -> String {
-    let mut value = reported_value(object, role, states);
-    if role == Role::Combobox && picture.profile().combo_boxes_list_nothing {
+    let profile = picture.profile();
+    let inside = |is: fn(u32) -> bool| picture.children(object).find(|child| child.shown && is(child.role));
+    if role == Role::Combobox && profile.combo_boxes_list_nothing {
         // The button that opens the list shows the selected option.
-        let is_button = |o: &&Object| o.shown && matches!(o.role, n::PUSH_BUTTON | n::TOGGLE_BUTTON);
-        let button = picture.children(object).find(is_button);
-        value = button.map(|button| text_below(picture, button, 0)).unwrap_or_default();
-    } else if object.role == n::COMBO_BOX
-        && picture.profile().combo_boxes_hold_their_field
-        && let Some(field) = picture.children(object).find(|child| child.shown && is_field(child.role))
+        let button = inside(|role| matches!(role, n::PUSH_BUTTON | n::TOGGLE_BUTTON));
+        return button.map(|button| text_below(picture, button, 0)).unwrap_or_default();
+    }
+    let combo = object.role == n::COMBO_BOX;
+    if combo
+        && profile.combo_boxes_hold_their_field
+        && let Some(field) = inside(is_field)
     {
         // The selected option may differ from the text.
-        value = field.text.clone().unwrap_or_default();
-    } else if object.role == n::COMBO_BOX
-        && picture.profile().combo_boxes_have_no_other_name
-        && value.is_empty()
-    {
-        object.name.trim().clone_into(&mut value);
-    } else if role == Role::Combobox && value.is_empty() {
-        selected_below(picture, object, 0).unwrap_or_default().clone_into(&mut value);
+        return field.text.clone().unwrap_or_default();
     }
-    value
+    let value = reported_value(object, role, states);
+    match value.is_empty() {
+        true if combo && profile.combo_boxes_have_no_other_name => object.name.trim().to_owned(),
+        true if role == Role::Combobox => selected_below(picture, object, 0).unwrap_or_default().to_owned(),
+        _ => value,
+    }
 }
 
 /// Returns the value that an object itself reports.
 fn reported_value(object: &Object, role: Role, states: States) -> String {
-    if states.contains(States::PROTECTED) {
-        return String::new();
-    }
-    if is_field(object.role)
-        && let Some(text) = &object.text
-    {
-        return mark_clipped(text, object.length);
-    }
-    match (object.number, role) {
-        (Some(number), _) => names::number(number),
-        (None, Role::Combobox) => match &object.text {
-            Some(text) if !text.trim().is_empty() => mark_clipped(text, object.length),
-            _ if !object.labelled_by.is_empty() => object.name.trim().to_owned(),
-            _ => String::new(),
-        },
+    let clipped = |text: &str| mark_clipped(text, object.length);
+    match (&object.text, object.number) {
+        _ if states.contains(States::PROTECTED) => String::new(),
+        (Some(text), _) if is_field(object.role) => clipped(text),
+        (_, Some(number)) => names::number(number),
+        (Some(text), _) if role == Role::Combobox && !text.trim().is_empty() => clipped(text),
+        _ if role == Role::Combobox && !object.labelled_by.is_empty() => object.name.trim().to_owned(),
         _ => String::new(),
     }
 }
