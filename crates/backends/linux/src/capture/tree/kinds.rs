@@ -103,9 +103,10 @@ pub(super) fn is_part(object: &Object, above: ParentContext) -> bool {
     object.role == n::FRAME && !above.top && !object.name.trim().is_empty()
 }
 
-/// Returns whether an object is a list item that is reported as a row, as in some GTK 4 apps.
+/// Returns whether an object is a list item. Some GTK 4 apps report it as a row.
 pub(super) fn is_line(object: &Object, above: ParentContext) -> bool {
-    object.role == n::TABLE_ROW && matches!(above.role, n::LIST | n::LIST_BOX)
+    let in_list = matches!(above.role, n::LIST | n::LIST_BOX);
+    object.role == n::LIST_ITEM || object.role == n::TABLE_ROW && in_list
 }
 
 /// Returns whether an object is an item of a GTK 4 grid, or a line of a GTK 4 list that cannot be
@@ -114,7 +115,7 @@ pub(super) fn is_line(object: &Object, above: ParentContext) -> bool {
 /// focusable. A line around a control is only the control's label.
 pub(super) fn takes_press(picture: &ObjectTree, object: &Object, above: ParentContext) -> bool {
     let grid_item = object.role == n::TABLE_CELL && above.role == n::TABLE;
-    let line = (object.role == n::LIST_ITEM || is_line(object, above)) && !object.is(s::SELECTABLE);
+    let line = is_line(object, above) && !object.is(s::SELECTABLE);
     let focusable = picture.profile().lines_say_no_press && object.is(s::FOCUSABLE);
     focusable && (grid_item || line && !holds_value(picture, object, 0))
 }

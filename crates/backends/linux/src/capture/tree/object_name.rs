@@ -8,7 +8,7 @@ use crate::model::{
 };
 
 /// A name and its origin.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub(super) struct ObjectName {
     pub(super) name: String,
     /// Whether the name comes from the content.
@@ -21,59 +21,53 @@ impl TreeAssembly<'_> {
     /// Returns the name of an object. `lent` is a name that a wrapper passes on to its only child,
     /// or that a cell passes on to its check box.
     pub(super) fn name(&self, object: &Object, lent: &str, above: ParentContext) -> ObjectName {
-        let toolkit = self.picture.toolkit;
+        let (toolkit, profile) = (self.picture.toolkit, self.picture.profile());
         // A selectable row is named after its content, like an option.
         let option = above.combo || above.role == n::LIST_BOX || object.is(s::SELECTABLE);
-        let row = (object.role == n::LIST_ITEM || is_line(object, above)) && option;
-        let row = row || takes_press(self.picture, object, above);
+        let row = is_line(object, above) && option || takes_press(self.picture, object, above);
         let control = row || roles::is(object.role, Facts::CONTENT) || has_pieces(self.picture, object);
         let read = control && !holds_page(object, toolkit);
         let content = if read { text_below(self.picture, object, 0) } else { String::new() };
         let wrapper = roles::is_wrapper(object.role);
         // GTK 4 names every tab of a notebook `Tab`, and keeps mnemonics in the names of other
         // tabs.
-        if toolkit.profile().tabs_have_one_name && object.role == n::PAGE_TAB && !content.is_empty() {
-            return ObjectName { name: content, from_content: true, described: false };
-        }
-        if let Some(name) = self.page(object) {
-            return ObjectName { name, ..ObjectName::default() };
-        }
+        let tab = profile.tabs_have_one_name && object.role == n::PAGE_TAB && !content.is_empty();
         // The selected option of a combo box is not its name. Qt never gives a combo box another
         // name.
-        let chosen = object.role == n::COMBO_BOX
-            && (toolkit.profile().combo_boxes_have_no_other_name
-                || toolkit.profile().combo_boxes_are_called_after_their_choice
-                    && object.text.as_deref() == Some(object.name.trim()));
-        // A row is named after its content. Without content, its name may be its class.
-        let unnamed = wrapper || row && !content.is_empty();
+        let combo = object.role == n::COMBO_BOX;
+        let chosen = profile.combo_boxes_are_called_after_their_choice
+            && object.text.as_deref() == Some(object.name.trim());
+        let chosen = combo && (profile.combo_boxes_have_no_other_name || chosen);
         let untitled = self.untitled.contains(object.path.as_str());
-        let own =
-            if chosen || untitled { "" } else { names::clean_name(&object.name, toolkit, unnamed, &content) };
         let label = |path: &String| {
             let label = &self.picture[*self.by_path.get(path.as_str())?];
             Some(label.text.as_deref().unwrap_or(&label.name).trim()).filter(|text| !text.is_empty())
         };
         let labels: Vec<&str> = object.labelled_by.iter().filter(|_| !untitled).filter_map(label).collect();
         let labels = labels.join(" ");
-        let of = |name: &str| ObjectName { name: name.to_owned(), ..ObjectName::default() };
-        let labelled = object.role == n::COMBO_BOX && !labels.is_empty();
-        if !own.is_empty() && !labelled {
-            return ObjectName { from_content: !content.is_empty() && own == content, ..of(own) };
-        }
-        if labels.is_empty() && !content.is_empty() {
-            return ObjectName { from_content: true, ..of(&content) };
-        }
-        let beside = self.beside.get(object.path.as_str()).copied().filter(|_| !wrapper);
-        let placeholder = object.attribute("placeholder-text").filter(|_| !wrapper).map(str::trim);
-        let others = [&*labels, lent, beside.unwrap_or_default(), placeholder.unwrap_or_default()];
-        if let Some(name) = others.into_iter().find(|name| !name.is_empty()) {
-            return of(name);
-        }
-        if !wrapper && (is_field(object.role) || control) {
-            // A tooltip is the name if there is no other name.
-            return ObjectName { described: true, ..of(&names::clean_description(&object.description)) };
-        }
-        ObjectName::default()
+        // A row is named after its content. Without content, its name may be its class.
+        let unnamed = wrapper || row && !content.is_empty();
+        let nameless = tab || chosen || untitled || combo && !labels.is_empty();
+        let own = if nameless { "" } else { names::clean_name(&object.name, toolkit, unnamed, &content) };
+        let by_content = tab || labels.is_empty();
+        let page = self.page(object);
+        let beside = self.beside.get(object.path.as_str()).copied();
+        let placeholder = object.attribute("placeholder-text").map(str::trim);
+        let names = [
+            page.as_deref().unwrap_or_default(),
+            own,
+            if by_content { &content } else { "" },
+            &labels,
+            lent,
+            beside.filter(|_| !wrapper).unwrap_or_default(),
+            placeholder.filter(|_| !wrapper).unwrap_or_default(),
+        ];
+        let name = names.into_iter().find(|name| !name.is_empty()).unwrap_or_default();
+        // A tooltip is the name if there is no other name.
+        let described = name.is_empty() && !wrapper && (is_field(object.role) || control);
+        let from_content = !name.is_empty() && name == content && (by_content || !own.is_empty());
+        let name = if described { names::clean_description(&object.description) } else { name.to_owned() };
+        ObjectName { name, from_content, described }
     }
 
     /// Returns the label of a GTK 4 page's tab: the tab that labels the page, otherwise the only
