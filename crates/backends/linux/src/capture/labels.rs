@@ -31,7 +31,8 @@ pub(super) fn of_fields(picture: &ObjectTree) -> HashMap<&str, &str> {
         let unlabelled = |o: &&Object| o.labelled_by.is_empty() || borrows(o);
         for field in shown().filter(|o| nameless(o) && unlabelled(o)) {
             let Some([left, top, width, height]) = field.extents else { continue };
-            let before = |[x, y, w, h]: [i32; 4]| {
+            // Labels on the same line come before those above.
+            let distance = |[x, y, w, h]: [i32; 4]| {
                 let middle = y.saturating_add(h / 2);
                 let in_line = middle >= top && middle <= top.saturating_add(height);
                 let gap = left.saturating_sub(x.saturating_add(w));
@@ -39,17 +40,14 @@ pub(super) fn of_fields(picture: &ObjectTree) -> HashMap<&str, &str> {
                 let between = |&[fx, fy, _, fh]: &[i32; 4]| {
                     fx >= x.saturating_add(w) && fx < left && middle >= fy && middle <= fy.saturating_add(fh)
                 };
-                (in_line && gap >= 0 && !fields.iter().any(between)).then_some(gap)
-            };
-            let over = |[x, y, w, h]: [i32; 4]| {
-                let gap = top.saturating_sub(y.saturating_add(h));
+                let before = in_line && gap >= 0 && !fields.iter().any(between);
+                let rise = top.saturating_sub(y.saturating_add(h));
                 let across = x < left.saturating_add(width) && left < x.saturating_add(w);
-                ((0..=ABOVE).contains(&gap) && across).then_some(gap)
+                let over = across && (0..=ABOVE).contains(&rise);
+                before.then_some((0, gap)).or(over.then_some((1, rise)))
             };
-            let nearest = |way: &dyn Fn([i32; 4]) -> Option<i32>| {
-                labels.iter().filter_map(|(label, at)| Some((way(*at)?, *label))).min_by_key(|(gap, _)| *gap)
-            };
-            if let Some((_, label)) = nearest(&before).or_else(|| nearest(&over)) {
+            let near = labels.iter().filter_map(|(label, at)| Some((distance(*at)?, *label)));
+            if let Some((_, label)) = near.min_by_key(|(distance, _)| *distance) {
                 let text =
                     label.text.as_deref().filter(|text| !text.trim().is_empty()).unwrap_or(&label.name);
                 out.insert(field.path.as_str(), text.trim());

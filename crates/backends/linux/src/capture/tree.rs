@@ -209,8 +209,7 @@ impl<'a> TreeAssembly<'a> {
     fn popups(&mut self, object: &'a Object, depth: usize, below: ParentContext) -> Result<(), TreeError> {
         let picture = self.picture;
         let opened = object.children.iter().filter(|&&child| opens(object, &picture[child]));
-        let is_bare = |object: &Object| object.shown && !is_popup(object.role);
-        let bare = opened.clone().any(|&child| is_bare(&picture[child]));
+        let bare = opened.clone().any(|&child| picture[child].shown && !is_popup(picture[child].role));
         if bare {
             self.builder.node(depth, NodeSpec { role: Some(Role::Menu), ..NodeSpec::default() })?;
         }
@@ -289,9 +288,9 @@ impl<'a> TreeAssembly<'a> {
             return None;
         }
         let own = names::clean_name(&object.name, self.picture.toolkit, true, "");
-        let own = if own.is_empty() { object.description.trim() } else { own };
         let beside = self.beside.get(object.path.as_str()).copied().filter(|_| is_field(object.role));
-        let name = [own, lent, beside.unwrap_or_default()].into_iter().find(|name| !name.is_empty());
+        let names = [own, object.description.trim(), lent, beside.unwrap_or_default()];
+        let name = names.into_iter().find(|name| !name.is_empty());
         Some((child, name.unwrap_or_default().to_owned()))
     }
 }
