@@ -57,15 +57,14 @@ pub(crate) async fn read(link: &Link, picture: &mut ObjectTree, cells: &mut Cell
     cells.retain(|path, _| tables.iter().any(|&at| picture[at].path == *path));
     for at in tables.into_iter().take(TABLES) {
         let path = picture[at].path.clone();
-        match (Table { link, picture, at, path }).read(cells).await {
-            Err(fault) if fault.is_lost() => return Err(fault),
-            Err(e) => {
-                tracing::debug!("the cells of {} cannot be read: {e}", picture[at].path);
-                // The table need not be empty.
-                picture.truncated |= matches!(e, BusError::Refused(_) | BusError::Corrupt(_));
-            }
-            Ok(()) => {}
+        let read = Table { link, picture, at, path }.read(cells).await;
+        let Err(fault) = read else { continue };
+        if fault.is_lost() {
+            return Err(fault);
         }
+        tracing::debug!("the cells of {} cannot be read: {fault}", picture[at].path);
+        // The table need not be empty.
+        picture.truncated |= matches!(fault, BusError::Refused(_) | BusError::Corrupt(_));
     }
     Ok(())
 }
@@ -89,8 +88,7 @@ struct Table<'a> {
 impl Table<'_> {
     /// Reads the visible cells.
     async fn read(&mut self, kept: &mut Cells) -> BusResult<()> {
-        let path = self.path.clone();
-        let asked = [property(&path, TABLE, "NRows"), property(&path, TABLE, "NColumns")];
+        let asked = [property(&self.path, TABLE, "NRows"), property(&self.path, TABLE, "NColumns")];
         let answers = self.link.calls(&asked).await.into_iter();
         let size = answers.map(|answer| Ok(whole(answer?.property_number()?.or(Some(0.0)))));
         let [rows, columns] = size.collect::<Result<Vec<_>, _>>()?[..] else { return Ok(()) };
@@ -119,9 +117,9 @@ impl Table<'_> {
         let part = TableRange { rows, columns, all };
         let (sheet, tree) = (cells > SHEET, profile.counts_trees_by_lines && role == role::TREE);
         let mut unkept = Paths::default();
-        let known = if sheet || tree { kept.entry(path).or_default() } else { &mut unkept };
+        let known = if sheet || tree { kept.entry(self.path.clone()).or_default() } else { &mut unkept };
         if tree {
-            *known = self.current_positions(known, &part).await?;
+            *known = self.current_positions(std::mem::take(known), all).await?;
         }
         known.extend(extra);
         self.cells(&part, known, sheet).await
@@ -129,27 +127,22 @@ impl Table<'_> {
 
     /// Returns the known cells of a tree by their current positions. Cells that are gone or folded
     /// are omitted.
-    async fn current_positions(&self, known: &Paths, part: &TableRange) -> BusResult<Paths> {
-        let (rows, columns) = part.all;
+    async fn current_positions(&self, known: Paths, (rows, columns): (i32, i32)) -> BusResult<Paths> {
         // The children of the table are its cells, line by line, beginning with the headers.
         let above = (self.picture[self.at].count / columns).saturating_sub(rows);
-        let mut moved: Paths = known
-            .iter()
-            .filter(|((row, column), _)| *row < 0 && *column < columns)
-            .map(|(place, path)| (*place, path.clone()))
-            .collect();
-        let cells: Vec<&String> =
-            known.iter().filter(|((row, _), _)| *row >= 0).map(|(_, path)| path).collect();
+        let (mut moved, cells): (Paths, Paths) = known.into_iter().partition(|((row, _), _)| *row < 0);
+        let cells: Vec<String> = cells.into_values().collect();
         let index = |path| Call::new(path, ACCESSIBLE, "GetIndexInParent");
-        let calls: Vec<Call<'_>> = cells.iter().map(|&path| index(path)).collect();
-        for (path, index) in cells.iter().zip(self.link.each::<i32>(&calls).await?) {
-            // A cell without an index is gone.
-            let Some(index) = index else { continue };
-            let place = (index.div_euclid(columns).saturating_sub(above), index.rem_euclid(columns));
-            if place.0 >= 0 {
-                moved.insert(place, (*path).clone());
-            }
-        }
+        let calls: Vec<Call<'_>> = cells.iter().map(|path| index(path)).collect();
+        let indices = self.link.each::<i32>(&calls).await?;
+        let position =
+            |index: i32| (index.div_euclid(columns).saturating_sub(above), index.rem_euclid(columns));
+        // A cell without an index is gone.
+        let cells = indices
+            .into_iter()
+            .zip(&cells)
+            .filter_map(|(index, path)| Some((position(index?), path.clone())));
+        moved.extend(cells.filter(|((row, _), _)| *row >= 0));
         Ok(moved)
     }
 
