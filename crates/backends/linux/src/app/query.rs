@@ -200,14 +200,9 @@ async fn text(device: &mut LinuxDevice, handle: Handle) -> Result<String> {
 pub(crate) async fn whole_text(app: &App, path: &str) -> BusResult<String> {
     let count = ask::count(app, path, TEXT, "CharacterCount").await?.unwrap_or_default();
     let count = i32::try_from(count).unwrap_or(MAX_TEXT_CHARS).min(MAX_TEXT_CHARS);
-    let mut text = String::new();
-    let mut from = 0;
-    while from < count {
-        let to = (from + CHUNK_CHARS).min(count);
-        text.extend(pieces(app, path, &[(from, to)]).await?);
-        from = to;
-    }
-    Ok(text)
+    let starts = std::iter::successors(Some(0), |from| Some(from + CHUNK_CHARS));
+    let chunks = starts.take_while(|from| *from < count).map(|from| (from, count.min(from + CHUNK_CHARS)));
+    Ok(pieces(app, path, &chunks.collect::<Vec<_>>()).await?.concat())
 }
 
 #[cfg(test)]
