@@ -34,14 +34,14 @@ impl Device for LinuxDevice {
 
     async fn capture(&mut self, request: CaptureRequest<'_>) -> Result<CaptureResult> {
         lifecycle::alive(&self.app).await?;
-        self.readahead.reset();
+        self.readahead.unused = 0;
         let tree = capture::capture_app(self, request.watch).await?;
         Ok(CaptureResult::of(tree, request.stored))
     }
 
     async fn locate(&mut self, handle: Handle, context: &[Handle]) -> Result<Option<LocatedElement>> {
         lifecycle::alive(&self.app).await?;
-        self.readahead.reset();
+        self.readahead.unused = 0;
         if self.app.ids.path(handle.id).is_none() {
             return Ok(None);
         }

@@ -21,24 +21,13 @@ const LONGER: u32 = 4;
 /// notice that it is busy answering.
 const OBJECTS: usize = 3_000;
 
-/// The state of reading ahead since a command last read the app.
+/// The state of reading ahead.
 #[derive(Debug, Default)]
 pub(crate) struct Readahead {
-    unused: u32,
+    /// The number of captures since a command last read the app.
+    pub(crate) unused: u32,
     /// The app's change count at the last read-ahead, whether or not it succeeded.
     tried: Option<u64>,
-}
-
-impl Readahead {
-    /// Records that a command reads the app.
-    pub(crate) fn reset(&mut self) {
-        self.unused = 0;
-    }
-
-    /// Returns the time for which the app must be quiet before the next capture.
-    fn required_quiet(&self) -> Duration {
-        QUIET.saturating_mul(LONGER.saturating_pow(self.unused))
-    }
 }
 
 #[async_trait]
@@ -61,7 +50,8 @@ impl Lifecycle for LinuxDevice {
             });
             let (changes, changed_at) = due.await;
             let quiet_for = changed_at.map_or(Duration::ZERO, |at| at.elapsed());
-            let wait = app::pending(self) + readahead.required_quiet().saturating_sub(quiet_for);
+            let quiet = QUIET.saturating_mul(LONGER.saturating_pow(readahead.unused));
+            let wait = app::pending(self) + quiet.saturating_sub(quiet_for);
             let more = app.events.until(|heard| (heard.changes != changes || heard.gone).then_some(()));
             if timeout(wait, more).await.is_err() {
                 return;
