@@ -1,6 +1,6 @@
 //! Levels of rows in trees.
 
-use super::{CellPosition, Table, cell};
+use super::{CellPosition, Paths, Table, cell};
 use crate::bus::BusResult;
 use crate::capture::question::Question;
 use crate::limits::DEPTH;
@@ -55,20 +55,14 @@ impl Table<'_> {
     async fn levels_by_place(&mut self, found: &[(CellPosition, usize)]) -> BusResult<Vec<(usize, usize)>> {
         let mut open: Vec<i32> = Vec::new();
         // The first row is never indented, even if it is out of view.
-        if firsts(found).next().is_some_and(|(row, _)| row > 0)
-            && let Some(first) = self.objects(&[cell(&self.path, (0, 0))]).await?.pop().flatten()
-        {
-            let first = self.look_at(vec![((), first)], &[Question::Extents]).await?.0;
+        if firsts(found).next().is_some_and(|(row, _)| row > 0) {
+            let unknown = &mut Paths::default();
+            let first = self.look_up(vec![(0, 0)], cell, unknown, &[Question::Extents]).await?;
             open.extend(first.first().and_then(|&(_, new)| Some(self.picture[new].extents?[0])));
         }
-        let mut levels = Vec::new();
-        for (_, new) in firsts(found) {
-            // The rectangle is needed only for this; cells without a rectangle are read anyway.
-            if let Some([left, ..]) = self.picture[new].extents.take() {
-                levels.push((new, level(&mut open, left)));
-            }
-        }
-        Ok(levels)
+        // The rectangle is needed only for this; cells without a rectangle are read anyway.
+        let lefts = firsts(found).filter_map(|(_, new)| Some((new, self.picture[new].extents.take()?[0])));
+        Ok(lefts.map(|(new, left)| (new, level(&mut open, left))).collect())
     }
 }
 

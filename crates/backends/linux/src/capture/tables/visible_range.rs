@@ -45,11 +45,9 @@ impl Table<'_> {
             from.saturating_add(size.saturating_mul(2 * of + 1) / (2 * POINTS))
         };
         let mut found: Vec<(i32, i32)> = Vec::new();
-        for row in 0..POINTS {
-            for column in 0..POINTS {
-                let point = (at(x, width, column), at(y, height, row));
-                found.extend(self.corner(std::iter::once(point)).await?);
-            }
+        for nth in 0..POINTS * POINTS {
+            let point = (at(x, width, nth % POINTS), at(y, height, nth / POINTS));
+            found.extend(self.corner(std::iter::once(point)).await?);
         }
         let range = |of: fn(&(i32, i32)) -> i32, all: i32| {
             let (least, most) = (found.iter().map(of).min()?, found.iter().map(of).max()?);
