@@ -96,6 +96,7 @@ impl Question {
         out: &mut Answers,
     ) -> BusResult<()> {
         let object = &mut picture[at];
+        let resolve = |named: Reference| link.resolve_path(&object.path, named);
         match self {
             Self::States => object.states = states::join_words(&answer.read::<Vec<u32>>()?),
             Self::Role => object.role = answer.read()?,
@@ -105,15 +106,13 @@ impl Question {
             Self::Count => object.count = whole(answer.property_number()?),
             // Children are separate objects.
             Self::Children => {
-                let host = object.path.as_str();
                 let named = answer.read::<Vec<Reference>>()?.into_iter();
-                out.children.push((at, named.map(|child| link.resolve_path(host, child)).collect()));
+                out.children.push((at, named.map(resolve).collect()));
             }
             Self::Plugged => {
-                let host = object.path.as_str();
-                let child = answer.read().ok().map(|child| link.resolve_path(host, child));
                 // An object that is no socket names its own first child.
-                let child = child.filter(|child| !Link::same_process(host, child));
+                let elsewhere = |child: &String| !Link::same_process(&object.path, child);
+                let child = answer.read().ok().map(resolve).filter(elsewhere);
                 out.plugged.extend(child.map(|child| (at, child)));
             }
             Self::Extents => object.extents = Some(answer.read()?),
@@ -126,10 +125,9 @@ impl Question {
             }
             Self::Relations => {
                 let relations: Vec<(u32, Vec<Reference>)> = answer.read()?;
-                let path = object.path.as_str();
                 let of = |kind| {
                     let of = relations.iter().filter(move |(other, _)| *other == kind);
-                    of.flat_map(|(_, of)| of).map(|of| link.resolve_path(path, of.clone()))
+                    of.flat_map(|(_, of)| of.iter().cloned()).map(resolve)
                 };
                 let labels = of(LABELLED_BY).take(MAX_KEPT).collect();
                 let above = of(NODE_CHILD_OF).next().unwrap_or_default();
