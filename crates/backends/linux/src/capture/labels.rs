@@ -25,10 +25,9 @@ pub(super) fn of_fields(picture: &ObjectTree) -> HashMap<&str, &str> {
         let classed = |o: &Object| {
             is_field(o.role) && names::clean_name(&o.name, picture.toolkit, false, "").is_empty()
         };
-        let borrows = |o: &Object| borrows_name(parent, o, picture.toolkit);
-        let nameless = |o: &&Object| lacks_name(o) || classed(o) || borrows(o);
+        let nameless = |o: &&Object| lacks_name(parent, o, picture.toolkit) || classed(o);
         let fields: Vec<[i32; 4]> = shown().filter(nameless).filter_map(|o| o.extents).collect();
-        let unlabelled = |o: &&Object| o.labelled_by.is_empty() || borrows(o);
+        let unlabelled = |o: &&Object| o.labelled_by.is_empty() || borrows_name(parent, o, picture.toolkit);
         for field in shown().filter(|o| nameless(o) && unlabelled(o)) {
             let Some([left, top, width, height]) = field.extents else { continue };
             // Labels on the same line come before those above.
@@ -60,13 +59,14 @@ pub(super) fn of_fields(picture: &ObjectTree) -> HashMap<&str, &str> {
 
 /// Returns whether an adjacent label may name an object. A combo box always qualifies, because its
 /// own name may be the selected option.
-pub(crate) fn lacks_name(object: &Object) -> bool {
+pub(super) fn lacks_name(parent: &Object, object: &Object, toolkit: Toolkit) -> bool {
     let control = is_field(object.role) || object.role == n::SLIDER;
-    control && object.name.is_empty() || object.role == n::COMBO_BOX
+    let unnamed = control && object.name.is_empty() || object.role == n::COMBO_BOX;
+    unnamed || borrows_name(parent, object, toolkit)
 }
 
 /// Returns whether an object is named only by the title of its group box.
-pub(super) fn borrows_name(parent: &Object, object: &Object, toolkit: Toolkit) -> bool {
+fn borrows_name(parent: &Object, object: &Object, toolkit: Toolkit) -> bool {
     let boxed = toolkit.profile().group_boxes_name_what_they_hold
         && parent.role == n::PANEL
         && !parent.name.trim().is_empty();
