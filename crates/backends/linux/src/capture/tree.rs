@@ -109,11 +109,8 @@ impl<'a> TreeAssembly<'a> {
             self.builder.set_truncated(true);
             return Ok(());
         }
-        let own = if self.row_headers.contains(&at) {
-            n::ROW_HEADER
-        } else {
-            effective_role(picture, object, above)
-        };
+        let header = self.row_headers.contains(&at).then_some(n::ROW_HEADER);
+        let own = header.unwrap_or_else(|| effective_role(picture, object, above));
         // Cells of a row belong to the row's container, and options of a group belong to the list.
         let in_list = above.role == n::LIST_BOX && matches!(own, n::PANEL | n::GROUPING);
         let container = if own == n::TABLE_ROW || in_list { above.role } else { own };

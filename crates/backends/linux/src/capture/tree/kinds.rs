@@ -50,6 +50,8 @@ pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: P
     // A part that the app itself draws accepts presses if it is focusable.
     let drawn = is_part(object, above) && object.is(s::FOCUSABLE) && object.count <= 0;
     let pressed = sorts || chooses || drawn || object.is_box() || takes_press(picture, object, above);
+    let is_piece = picture.is_piece(object, above.role);
+    let later_cell = role == Role::GridCell && column.is_some_and(|column| column != "1");
     let clipped = is_field(object.role) && object.length.is_some_and(|length| length > TEXT);
     let added = [
         (takes_text, States::EDITABLE | States::ACTIONABLE),
@@ -62,15 +64,9 @@ pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: P
     let removed = [
         (object.role == n::TERMINAL, States::READONLY),
         // Selection and focus belong to the outer cell.
-        (
-            picture.is_piece(object, above.role),
-            States::SELECTABLE | States::SELECTED | States::FOCUSABLE | States::FOCUSED,
-        ),
+        (is_piece, States::SELECTABLE | States::SELECTED | States::FOCUSABLE | States::FOCUSED),
         // In Qt, all cells of an expandable row report that they are expandable.
-        (
-            role == Role::GridCell && column.is_some_and(|column| column != "1"),
-            States::EXPANDABLE | States::EXPANDED,
-        ),
+        (later_cell, States::EXPANDABLE | States::EXPANDED),
     ];
     let of = |states: &[(bool, States)]| -> States {
         states.iter().filter(|(holds, _)| *holds).map(|(_, states)| *states).collect()
