@@ -32,15 +32,16 @@ fn is_misspelled(key: &str, value: &str) -> bool {
     matches!((key, value), ("underline", "error") | ("invalid", "spelling") | ("text-spelling", "misspelled"))
 }
 
-/// Returns the answer to a query; null if `asked` is false, or if the object is gone or does not
-/// support the query.
-async fn answer_or_null<T: Serialize>(
+/// Returns the name and the answer of a query; `None` if `asked` is false or the answer is empty, or
+/// if the object is gone or does not support the query.
+async fn fact<T: Serialize>(
     app: &App,
-    asked: bool,
+    (name, asked): (&'static str, bool),
     question: impl Future<Output = BusResult<T>>,
-) -> Result<Value> {
+) -> Result<Option<(&'static str, Value)>> {
     let told = if asked { ask::or_none(app, question.await).await? } else { None };
-    Ok(json!(told))
+    let told = Some((name, json!(told)));
+    Ok(told.filter(|(_, value)| !value.is_null() && value.as_array().is_none_or(|all| !all.is_empty())))
 }
 
 /// Reads the app and its windows without their content.
@@ -113,18 +114,14 @@ async fn attributes(device: &mut LinuxDevice, handle: Handle) -> Result<Value> {
     let description =
         async { app.link.call(property(&path, ACCESSIBLE, "Description")).await?.property_text() };
     let told = tokio::try_join!(
-        answer_or_null(app, undescribed, description),
+        fact(app, ("description", undescribed), description),
         // The position in characters, from 0; null if the caret is elsewhere.
-        answer_or_null(app, field, ask::count(app, &path, TEXT, "CaretOffset")),
-        answer_or_null(app, field, selected(app, &path)),
-        answer_or_null(app, field, misspelled(app, &path)),
+        fact(app, ("caret", field), ask::count(app, &path, TEXT, "CaretOffset")),
+        fact(app, ("selected", field), selected(app, &path)),
+        fact(app, ("misspelled", field), misspelled(app, &path)),
     )?;
-    let told = [("description", told.0), ("caret", told.1), ("selected", told.2), ("misspelled", told.3)];
-    for (key, value) in told {
-        // Absent facts are left out.
-        if !value.is_null() && value.as_array().is_none_or(|all| !all.is_empty()) {
-            out[key] = value;
-        }
+    for (name, value) in [told.0, told.1, told.2, told.3].into_iter().flatten() {
+        out[name] = value;
     }
     Ok(out)
 }
