@@ -32,11 +32,8 @@ pub(super) fn remove_duplicates(picture: &mut ObjectTree, named: &HashMap<usize,
     for &at in &again {
         let Some(&home) = named.get(&at) else { continue };
         // Objects must never contain themselves, whatever an app reports.
-        let up = std::iter::successors(Some(home), |&at| places[at]);
-        if objects[home].children.contains(&at)
-            && up.clone().last() == Some(0)
-            && !up.into_iter().any(|o| o == at)
-        {
+        let up: Vec<usize> = std::iter::successors(Some(home), |&at| places[at]).collect();
+        if objects[home].children.contains(&at) && up.last() == Some(&0) && !up.contains(&at) {
             places[at] = Some(home);
         }
     }

@@ -85,8 +85,7 @@ impl ObjectReader {
                 _ => (seen && !object.complete && !is_vast(object)).then_some((at, Question::Children)),
             }
         });
-        let missing = Questions(missing.collect());
-        let answers = missing.ask(link, &mut reading.picture).await?;
+        let answers = Questions(missing.collect()).ask(link, &mut reading.picture).await?;
         reading.keep_children(answers.children);
         Ok(reading)
     }
@@ -235,11 +234,10 @@ impl ObjectReader {
             object.children = children;
             object.complete = true;
         }
+        let by_role = link.toolkit.profile().reads_text_late;
         // The next queries depend on the answers to these.
-        let early: &[Question] = match link.toolkit.profile().reads_text_late {
-            true => &[Question::States, Question::Role],
-            false => &[Question::States],
-        };
+        let early: &[Question] =
+            if by_role { &[Question::States, Question::Role] } else { &[Question::States] };
         let mut first = Questions::default();
         fresh.iter().for_each(|&at| first.add_all(at, early.iter().copied()));
         first.ask(link, &mut self.picture).await?;
@@ -270,7 +268,9 @@ impl ObjectReader {
         let mut next = Vec::new();
         for &(at, above) in level {
             let parent = &self.picture[at];
-            let scrolls = scrolls(parent.role, above);
+            // Folded content, such as menus and pages of a notebook, cannot be scrolled into view.
+            let pane = matches!(parent.role, role::SCROLL_PANE | role::DOCUMENT_FRAME | role::DOCUMENT_WEB);
+            let scrolls = pane || above && !roles::is(parent.role, Facts::FOLDS);
             for child in parent.children.clone() {
                 let object = &mut self.picture[child];
                 // An object with several parents is shown at the first one.
@@ -304,14 +304,6 @@ fn is_vast(object: &Object) -> bool {
 /// Returns whether objects with this role manage their children and report how many there are.
 fn holds_few(number: u32) -> bool {
     matches!(number, role::LIST_BOX | role::DOCUMENT_TEXT | role::DOCUMENT_PRESENTATION)
-}
-
-/// Returns whether the children of an object with the role `own` may be scrolled into view. `above`
-/// states whether this is so for the object itself. Folded content, such as menus and pages of a
-/// notebook, cannot be scrolled into view.
-fn scrolls(own: u32, above: bool) -> bool {
-    let pane = matches!(own, role::SCROLL_PANE | role::DOCUMENT_FRAME | role::DOCUMENT_WEB);
-    pane || above && !roles::is(own, Facts::FOLDS)
 }
 
 #[cfg(test)]

@@ -171,8 +171,7 @@ impl Table<'_> {
         // If no row can be opened and all rows are known, there is only one level.
         let deep = outline && (opens || part.rows.start > 0);
         if deep {
-            let by_parents = profile.rows_name_their_parent;
-            let ask = if by_parents { Question::Relations } else { Question::Extents };
+            let ask = if profile.rows_name_their_parent { Question::Relations } else { Question::Extents };
             levels::firsts(&found).for_each(|(_, new)| rest.0.push((new, ask)));
         }
         rest.ask(self.link, self.picture).await?;

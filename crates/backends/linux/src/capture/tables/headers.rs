@@ -21,8 +21,8 @@ impl Table<'_> {
         }
         let mut asks = ALL_QUESTIONS.to_vec();
         asks.extend(profile.headers_may_be_hidden.then_some(Question::Extents));
-        let first = self.look_up(vec![(-1, 0)], |table, _| calls::child(table, 0), known, &asks).await?;
-        let Some(&(_, first)) = first.first() else { return Ok(Vec::new()) };
+        let first = self.look_up(vec![(-1, 0)], |table, _| calls::child(table, 0), known, &asks);
+        let [(_, first)] = first.await?[..] else { return Ok(Vec::new()) };
         let (above, before) = match self.picture[first].role {
             role::TABLE_COLUMN_HEADER => (1, 0),
             role::TABLE_ROW_HEADER => (0, 1),
