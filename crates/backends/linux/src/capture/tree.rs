@@ -131,7 +131,7 @@ impl<'a> TreeAssembly<'a> {
             return self.inside(object, depth, below);
         }
         let named = self.name(object, lent, above);
-        let role = kinds::role(picture, object, own, above, !named.name.is_empty());
+        let role = kinds::role(object, own, above, !named.name.is_empty(), picture.toolkit);
         if role == Role::Text {
             return self.label(object, depth, &named.name);
         }
@@ -144,31 +144,26 @@ impl<'a> TreeAssembly<'a> {
             matches!(role, Role::Cell | Role::GridCell | Role::ListItem | Role::TreeItem | Role::Option);
         let bare = object.text.is_none() && !picture.children(object).any(|child| child.shown);
         let leaf = reads && bare && !is_field(object.role) && !named.name.is_empty();
-        if leaf || named.from_content {
-            states |= States::NAME_FROM_CONTENT;
-        }
-        let level = object.attribute("level").and_then(|level| level.parse().ok()).unwrap_or(0);
+        states.set(States::NAME_FROM_CONTENT, leaf || named.from_content);
         let attribute = |key| object.attribute(key).unwrap_or_default();
         let description = names::clean_description(&object.description);
-        // Whatever a part of a window shows, its title identifies that part.
-        let id = if is_part(object, above) { &named.name } else { attribute("id") };
         let attrs = [
             (Attr::Placeholder, attribute("placeholder-text")),
             (Attr::Description, if named.described { "" } else { &description }),
-            (Attr::Id, id),
+            // Whatever a part of a window shows, its title identifies that part.
+            (Attr::Id, if is_part(object, above) { &named.name } else { attribute("id") }),
             (Attr::RowIndex, attribute("rowindex")),
             (Attr::Href, if object.role == n::LINK { &object.address } else { "" }),
             (Attr::Current, if self.active == Some(at) { "true" } else { "" }),
         ];
-        // The name of a wrapper is not visible.
-        let name = if role == Role::Generic { "" } else { &named.name };
         let spec = NodeSpec {
             role: Some(role),
-            name,
+            // The name of a wrapper is not visible.
+            name: if role == Role::Generic { "" } else { &named.name },
             value: &value,
             tag: roles::tag(object.role),
             states,
-            level,
+            level: attribute("level").parse().unwrap_or_default(),
             id: self.ids.id(&object.path),
             attrs: &attrs,
         };

@@ -8,26 +8,13 @@ use crate::model::{
 use crate::toolkit::profile::Toolkit;
 use stickpin_tree::{Role, States};
 
-/// Returns the role of an object. `number` is its intended role ([`effective_role`]).
-pub(super) fn role(
-    picture: &ObjectTree,
-    object: &Object,
-    number: u32,
-    above: ParentContext,
-    named: bool,
-) -> Role {
-    // GTK 4 reports dialogs as ordinary windows of the app.
-    let dialog = above.top && object.role == n::FILLER && picture.profile().dialogs_are_fillers;
-    let number = if dialog { n::DIALOG } else { number };
-    let mut role = roles::aria_role(number, above, object.states, named, picture.toolkit);
-    if object.role == n::LANDMARK {
-        role = object.attribute("xml-roles").and_then(roles::landmark).unwrap_or(role);
-    }
+/// Returns the role of an object. `own` is its intended role ([`effective_role`]).
+pub(super) fn role(object: &Object, own: u32, above: ParentContext, named: bool, toolkit: Toolkit) -> Role {
+    let landmark = object.attribute("xml-roles").filter(|_| object.role == n::LANDMARK);
+    let role = landmark.and_then(roles::landmark);
+    let role = role.unwrap_or_else(|| roles::aria_role(own, above, object.states, named, toolkit));
     let does = |action: &String| matches!(action.as_str(), "click" | "press" | "activate" | "jump");
-    if role == Role::Generic && object.actions.iter().any(does) {
-        role = Role::Clickable;
-    }
-    role
+    if role == Role::Generic && object.actions.iter().any(does) { Role::Clickable } else { role }
 }
 
 /// Returns the states of an object, given its descendants and its ancestors.
@@ -81,6 +68,8 @@ pub(super) fn effective_role(picture: &ObjectTree, object: &Object, above: Paren
     let holds = |role| picture.children(object).any(|child| child.role == role);
     let chooses = |o: &Object| matches!(o.role, n::LIST_ITEM | n::TABLE_ROW) && o.is(s::SELECTABLE);
     match object.role {
+        // GTK 4 reports dialogs as ordinary windows of the app.
+        n::FILLER if above.top && picture.profile().dialogs_are_fillers => n::DIALOG,
         // A list is a list box if its lines are selectable.
         n::LIST if picture.children(object).any(chooses) => n::LIST_BOX,
         n::TABLE_ROW if is_line(object, above) => n::LIST_ITEM,
