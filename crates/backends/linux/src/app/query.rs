@@ -32,8 +32,8 @@ fn is_misspelled(key: &str, value: &str) -> bool {
     matches!((key, value), ("underline", "error") | ("invalid", "spelling") | ("text-spelling", "misspelled"))
 }
 
-/// Returns the name and the answer of a query; `None` if `asked` is false or the answer is empty, or
-/// if the object is gone or does not support the query.
+/// Returns the name and the answer of a query; `None` if `asked` is false, if the answer is empty,
+/// or if the object is gone or does not support the query.
 async fn fact<T: Serialize>(
     app: &App,
     (name, asked): (&'static str, bool),

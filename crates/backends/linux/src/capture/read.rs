@@ -221,10 +221,11 @@ impl ObjectReader {
                     None if enough => self.picture.truncated = true,
                     None => {
                         let known = self.known.remove(&path);
-                        fresh.extend(known.is_none().then_some(self.picture.objects.len()));
+                        let is_fresh = known.is_none();
                         let unread = || (Object { path, count: -1, ..Object::default() }, None);
                         let (object, named) = known.unwrap_or_else(unread);
                         let new = self.push(object);
+                        fresh.extend(is_fresh.then_some(new));
                         self.keep_children(named.map(|named| (new, named)));
                         children.push(new);
                     }

@@ -133,15 +133,12 @@ impl Table<'_> {
         let (mut moved, cells): (Paths, Paths) = known.into_iter().partition(|((row, _), _)| *row < 0);
         let cells: Vec<String> = cells.into_values().collect();
         let index = |path| Call::new(path, ACCESSIBLE, "GetIndexInParent");
-        let calls: Vec<Call<'_>> = cells.iter().map(|path| index(path)).collect();
-        let indices = self.link.each::<i32>(&calls).await?;
+        let indices =
+            self.link.each::<i32>(&cells.iter().map(|path| index(path)).collect::<Vec<_>>()).await?;
         let position =
             |index: i32| (index.div_euclid(columns).saturating_sub(above), index.rem_euclid(columns));
         // A cell without an index is gone.
-        let cells = indices
-            .into_iter()
-            .zip(&cells)
-            .filter_map(|(index, path)| Some((position(index?), path.clone())));
+        let cells = cells.into_iter().zip(indices).filter_map(|(path, index)| Some((position(index?), path)));
         moved.extend(cells.filter(|((row, _), _)| *row >= 0));
         Ok(moved)
     }

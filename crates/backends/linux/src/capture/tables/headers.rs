@@ -6,9 +6,9 @@ use crate::capture::question::{ALL_QUESTIONS, Question};
 use crate::model::{role, states};
 
 impl Table<'_> {
-    /// Reads the headers. Those of columns are in row -1, those of rows in column -1. In Qt and GTK
-    /// 3, the children of a table are its cells, line by line. The first line consists of the column
-    /// headers, if there are any, and each line begins with its row header, if it has one.
+    /// Reads the headers. Those of columns are in row -1, those of rows in column -1. In Qt and
+    /// GTK 3, the children of a table are its cells, line by line. The first line consists of the
+    /// column headers, if there are any, and each line begins with its row header, if it has one.
     pub(super) async fn headers(
         &mut self,
         found: &[(CellPosition, usize)],
