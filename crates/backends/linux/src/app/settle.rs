@@ -38,20 +38,19 @@ pub(crate) async fn until_quiet(
         if now >= quiet_at {
             // The answer comes after all earlier signals, which a busy app may not have sent yet.
             lifecycle::barrier(&device.app).await?;
-            if device.app.events.state().changes == changes && works_on(device, &mut work, start, end) {
+            let unchanged = |app: &App| app.events.state().changes == changes;
+            if unchanged(&device.app)
+                && works_on(device, &mut work, start, end)
                 // The process will signal the result.
-                if wait_for_signal(&device.app, changes, request.quiet, cancel).await.is_some() {
-                    continue;
-                }
-            }
-            if device.app.events.state().changes == changes {
-                return Ok(SettleResult::quiet());
-            }
-            // An app that signals whenever it is queried never becomes quiet.
-            if now < end && !cancel.is_cancelled() {
+                && wait_for_signal(&device.app, changes, request.quiet, cancel).await.is_some()
+            {
                 continue;
             }
+            if unchanged(&device.app) {
+                return Ok(SettleResult::quiet());
+            }
         }
+        // An app that signals whenever it is queried never becomes quiet.
         if now >= end || cancel.is_cancelled() {
             let still = vec![PendingActivity::Other(device.app.events.state().last.clone())];
             return Ok(SettleResult::new(false, still));
@@ -92,11 +91,8 @@ pub(crate) async fn until_changed(
 ) -> Result<bool> {
     // A caller that polls in a loop must not keep events from being received.
     tokio::task::yield_now().await;
-    let Some(changed) =
-        wait_for_signal(app, last.changes_when_read, wait.min(RECHECK_INTERVAL), cancel).await
-    else {
-        return Ok(false);
-    };
+    let changed = wait_for_signal(app, last.changes_when_read, wait.min(RECHECK_INTERVAL), cancel).await;
+    let Some(changed) = changed else { return Ok(false) };
     lifecycle::alive(app).await?;
     // If the interval is shorter than the wait, something may have changed without a signal.
     Ok(changed || wait > RECHECK_INTERVAL)
