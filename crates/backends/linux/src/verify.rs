@@ -46,18 +46,15 @@ pub(crate) async fn reuse_last_tree(
         let stack = OptionFuture::from(by_action.then(|| WindowStack::of(app)));
         let (rects, now, actions, stack) =
             tokio::join!(biased; rects, again.ask(link, picture), actions, stack);
-        match now {
-            Ok(now) if app.events.state().changes == seen && now.same => {
-                // Unanswered queries are repeated when needed, which reports the error.
-                let answers = rects.and_then(Result::ok).zip(actions.and_then(Result::ok));
-                let ahead = answers.zip(stack.and_then(Result::ok)).map(|((rects, actions), stack)| {
-                    let (of, changes, at, context) = (handle, seen, Instant::now(), context.to_vec());
-                    ActionPrefetch { of, changes, at, context, rects, stack, actions }
-                });
-                return Ok(Some((Arc::clone(tree), Ticket::from_option(ahead))));
-            }
-            Ok(_) => {}
-            Err(fault) => return Err(lifecycle::capture_error(app, fault).await),
+        let now = lifecycle::check_answer(app, now).await?;
+        if now.same && app.events.state().changes == seen {
+            // Unanswered queries are repeated when needed, which reports the error.
+            let answers = rects.and_then(Result::ok).zip(actions.and_then(Result::ok));
+            let ahead = answers.zip(stack.and_then(Result::ok)).map(|((rects, actions), stack)| {
+                let (of, changes, at, context) = (handle, seen, Instant::now(), context.to_vec());
+                ActionPrefetch { of, changes, at, context, rects, stack, actions }
+            });
+            return Ok(Some((Arc::clone(tree), Ticket::from_option(ahead))));
         }
     }
     // Signals that have arrived so far belong to the next capture.
