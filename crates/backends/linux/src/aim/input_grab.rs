@@ -109,13 +109,8 @@ fn open_beside(picture: &ObjectTree, at: Option<usize>) -> Option<usize> {
         let over = Some(parents[popup]).filter(|&over| over != 0);
         picture[popup].shown && children.any(|&c| picture[c].shown && holds_popup(picture, popup, c, over))
     };
-    let beside = |&popup: &usize| match own {
-        Some(own) => {
-            let from = chain(picture, popup);
-            from.contains(&own) && !above.contains(&popup) && !is_menu(picture[popup].role)
-        }
-        None => !above.contains(&popup),
-    };
+    let opened_from = |popup, own| chain(picture, popup).contains(&own) && !is_menu(picture[popup].role);
+    let beside = |&popup: &usize| !above.contains(&popup) && own.is_none_or(|own| opened_from(popup, own));
     (0..picture.objects.len()).filter(is_open).find(beside)
 }
 
@@ -130,8 +125,7 @@ pub(crate) async fn own_window_at(
     (x, y): Point,
     target: Option<Handle>,
 ) -> Result<(WindowStack, Window)> {
-    view.app.screen.x11(to).await?;
-    let Some(sight) = WindowStack::of(view.app).await? else { return Err(view.app.screen.unseen(to)) };
+    let sight = WindowStack::read(view.app.screen.x11(to).await?).await?;
     let spot = format!("{x:.0},{y:.0}");
     let refused = |code, message: String| {
         Err(Error::new(code, message).hint("run `stickpin screenshot` to see what is there"))
