@@ -75,13 +75,13 @@ async fn approach(AppView { app, last }: AppView<'_>, at: usize) -> Result<bool>
     let Some(&pane) = panes(&last.picture, at).first() else { return Ok(false) };
     let up = last.chain(at);
     let inside = up.windows(2).take_while(|pair| pair[0] != pane);
-    let among = inside.map(|pair| (&last[pair[1]].children, pair[0]));
-    let Some((siblings, own)) = among.max_by_key(|(siblings, _)| siblings.len()) else {
-        return Ok(false);
-    };
-    let Some(before) = siblings.iter().position(|&sibling| sibling == own) else { return Ok(false) };
+    let among = inside.filter_map(|pair| {
+        let siblings = &last[pair[1]].children;
+        Some((siblings.len(), siblings.iter().position(|&sibling| sibling == pair[0])?))
+    });
+    let Some((count, before)) = among.max_by_key(|(count, _)| *count) else { return Ok(false) };
     #[expect(clippy::cast_precision_loss, reason = "children are few enough")]
-    let part = before as f64 / (siblings.len().max(2) - 1) as f64;
+    let part = before as f64 / (count.max(2) - 1) as f64;
     let mut moved = false;
     for bar in bars_of(last, pane) {
         let Some(least) = number(app, &bar, "MinimumValue").await? else { continue };
