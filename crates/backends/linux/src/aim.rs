@@ -11,10 +11,9 @@ pub(crate) mod position;
 pub(crate) mod press;
 pub(crate) mod reveal;
 pub(crate) mod scroll;
-pub(crate) mod wheel;
 pub(crate) mod window;
 
-use crate::aim::hit::{HitOutcome, IntendedTarget, Resolved, Unresolved};
+use crate::aim::hit::{HitOutcome, HitPoint, IntendedTarget, Resolved, Unresolved};
 use crate::app::{
     self, ActionPrefetch, App, ElementPosition, LinuxDevice, WindowStack, capture, lifecycle, pointer,
 };
@@ -71,8 +70,7 @@ pub(crate) async fn aim_at(
     app::until_activated(device, handle).await?;
     loop {
         let (aim, again) = match aim_once(device, handle, options, ahead, &mut pointed).await {
-            Ok((aim, None)) => return Ok(aim),
-            Ok((aim, Some(again))) => (aim, again),
+            Ok((aim, again)) => (aim.pointer_moved(pointed), again),
             Err(Unresolved::Unknown(why)) if !anew => {
                 // The app may have changed just now.
                 tracing::debug!("aiming at {} again: {why}", device.view().object(handle)?.describe());
@@ -85,6 +83,7 @@ pub(crate) async fn aim_at(
                 return Err(unresolved.at(&words));
             }
         };
+        let Some(again) = again else { return Ok(aim) };
         // The window may be opening on a busy machine.
         let changed = device.app.events.state().changed_at;
         let at_it = start.elapsed() < AT_IT && changed.is_some_and(|at| at.elapsed() < SILENT);
@@ -102,7 +101,7 @@ pub(crate) async fn aim_at(
 }
 
 /// Makes one attempt for [`aim_at`]. Returns the reason if another attempt is needed. `pointed`
-/// states whether the pointer was moved in this or an earlier attempt.
+/// states whether the pointer was moved in this or an earlier attempt; the aim does not.
 async fn aim_once(
     device: &LinuxDevice,
     handle: Handle,
@@ -112,20 +111,17 @@ async fn aim_once(
 ) -> Resolved<(Aim, Option<RetryReason>)> {
     let (view, app) = (device.view(), &device.app);
     let Some(at) = view.index(handle) else { return Err(element_gone().into()) };
-    let moved_before = *pointed;
-    let aim = |rect: Rect, point, hit| Aim::new(rect, hit).point(point).pointer_moved(moved_before);
-    let off_screen = |rect: Rect, again| Ok((aim(rect, rect.center(), HitResult::OffScreen), Some(again)));
+    let off_screen = |rect, again| Ok((Aim::new(rect, HitResult::OffScreen), Some(again)));
     let by_action = options.press && options.plain && press::presses_by_action(view, at);
     let by_pointer = options.pointer && !by_action;
     // The prefetched answers stay valid unless anything moves meanwhile.
     let mut untouched = ahead.take().filter(|ahead| by_action && ahead.is_fresh(app, handle));
-    let rects = untouched.as_ref().map(|ahead| ahead.rects.clone());
     let sight = match &mut untouched {
         Some(ahead) => ahead.stack.take(),
         None => WindowStack::of(app).await?,
     };
-    let mut placed = match &rects {
-        Some([own, _]) => position::position_from_answers(view, at, own, sight.as_ref()).await?,
+    let mut placed = match &untouched {
+        Some(ahead) => position::position_from_answers(view, at, &ahead.rects[0], sight.as_ref()).await?,
         None => position::locate_on_screen(view, at, sight.as_ref()).await?,
     };
     if placed.as_ref().is_none_or(|p| p.seen != Some(p.rect)) {
@@ -139,11 +135,11 @@ async fn aim_once(
     let Some(mut look) = sight else {
         // The windows are unknown, but the element's own action reaches the element anyway.
         *ahead = untouched;
-        return Ok((aim(rect, seen.center(), HitResult::Target), None));
+        return Ok((Aim::new(rect, HitResult::Target).point(seen.center()), None));
     };
-    let Some(window) = window::window_with(view, at, frame, &look.windows).await? else {
+    let Some((window, _)) = window::window_with(view, at, frame, &look.windows).await? else {
         if look.windows.iter().any(|w| w.pid == app.info.pid) || by_action {
-            return Ok((aim(rect, seen.center(), HitResult::Target), None));
+            return Ok((Aim::new(rect, HitResult::Target).point(seen.center()), None));
         }
         return Err(app.screen.unseen("find the window of the element").into());
     };
@@ -168,11 +164,12 @@ async fn aim_once(
     let on_top = by_action && on_top(&look.windows, &window, point, app.is_alone());
     // The hit test may raise the window if another one is in front of the target.
     untouched = untouched.filter(|_| on_top);
-    let over = rects.filter(|_| untouched.is_some()).map(|[_, over]| over);
+    let over = untouched.as_ref().map(|ahead| ahead.rects[1].as_slice());
     // A popup is a separate window. The app would name the object below it.
     let asked = !by_action && !window.popup;
-    let meant = IntendedTarget { at, window: &window, offset, on_top, asked, over: over.as_deref() };
-    let HitOutcome { mut hit, named } = hit::hit_test(view, &look, point, meant).await?;
+    let spot = HitPoint { view, point, offset };
+    let meant = IntendedTarget { at, window: &window, on_top, asked, over };
+    let HitOutcome { mut hit, named } = hit::hit_test(spot, &look, meant).await?;
     if matches!(hit, HitResult::Covered { .. }) && window::is_elsewhere(view, at, &window, &look.x11).await? {
         return off_screen(rect, RetryReason::OutOfView);
     }
@@ -190,24 +187,22 @@ async fn aim_once(
     if hit != HitResult::Target || !by_pointer {
         let untouched = untouched.filter(|_| hit == HitResult::Target);
         *ahead = untouched.map(|ahead| ActionPrefetch { stack: Some(look), ..ahead });
-        return Ok((aim(rect, point, hit), None));
+        return Ok((Aim::new(rect, hit).point(point), None));
     }
     *pointed = true;
     pointer::wait_double_click_interval(device, point).await;
     let changes = app.events.state().changes;
     pointer::move_pointer(&look.x11, Some(window.id), point).await?;
     until_drawn(app, changes).await?;
-    let aim = |rect: Rect, hit| Aim::new(rect, hit).point(point).pointer_moved(true);
     // The pointer's arrival may have shown or moved something.
     match position::locate_on_screen(view, at, Some(&look)).await? {
         Some(now) if now.rect.contains(point.0, point.1) => {
-            let meant = IntendedTarget { offset: now.offset, over: None, ..meant };
-            let under = hit::hit_test(view, &look, point, meant).await?;
-            Ok((aim(rect, under.after(named, app.link.toolkit)), None))
+            let under = hit::hit_test(HitPoint { offset: now.offset, ..spot }, &look, meant).await?;
+            Ok((Aim::new(rect, under.after(named, app.link.toolkit)).point(point), None))
         }
         now => {
             let rect = now.map(|now| now.rect).unwrap_or_default();
-            Ok((aim(rect, HitResult::OffScreen), Some(RetryReason::Moved)))
+            Ok((Aim::new(rect, HitResult::OffScreen).point(point), Some(RetryReason::Moved)))
         }
     }
 }
@@ -254,9 +249,8 @@ impl Geometry for LinuxDevice {
 
     async fn resize(&mut self, width: u32, height: u32) -> Result<()> {
         let x11 = self.app.screen.x11("change the size of a window").await?;
-        let Some((_, window)) = window::active_window(&self.app).await? else {
-            return Err(self.app.screen.unseen("change the size of a window"));
-        };
+        let active = window::active_window(&self.app).await?;
+        let (_, window) = active.ok_or_else(|| self.app.screen.unseen("change the size of a window"))?;
         if x11.run(move |d| window_manager::resize(d, &window, width, height)).await? {
             return Ok(());
         }
@@ -288,10 +282,7 @@ async fn until_drawn(app: &App, mut changes: u64) -> Result<()> {
 /// Returns the distance by which a rectangle must be moved to be on the screen. If it does not fit,
 /// its top-left corner has priority.
 fn onto(screen: Rect, place: Rect) -> Point {
-    let by = |at: f64, size: f64, from: f64, whole: f64| {
-        let back = (from + whole - (at + size)).min(0.0);
-        if at + back < from { from - at } else { back }
-    };
+    let by = |at: f64, size: f64, from: f64, whole: f64| (from + whole - (at + size)).min(0.0).max(from - at);
     (by(place.x, place.width, screen.x, screen.width), by(place.y, place.height, screen.y, screen.height))
 }
 

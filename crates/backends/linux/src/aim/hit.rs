@@ -14,21 +14,17 @@ use crate::model::overlaps::{belongs_to, possible_covers, words};
 use crate::model::{DEEP, Facts, Point, popup_in, roles};
 use crate::toolkit::profile::{Popups, Toolkit};
 use stickpin_device::{Error, HitResult, Result};
-use stickpin_tree::Rect;
+use stickpin_tree::{Rect, quote};
 use stickpin_x11desk::Window;
 
 /// The reason why a hit test has no result.
-#[derive(Debug)]
+#[derive(Debug, thiserror::Error)]
 pub(crate) enum Unresolved {
     /// The result is unknown, for this reason. Another attempt may succeed.
+    #[error("{0}")]
     Unknown(String),
-    Failed(Error),
-}
-
-impl From<Error> for Unresolved {
-    fn from(error: Error) -> Self {
-        Self::Failed(error)
-    }
+    #[error(transparent)]
+    Failed(#[from] Error),
 }
 
 impl Unresolved {
@@ -66,8 +62,6 @@ impl HitPoint<'_> {
 pub(crate) struct IntendedTarget<'d> {
     pub(crate) at: usize,
     pub(crate) window: &'d Window,
-    /// The offset from the toolkit's coordinates to screen coordinates.
-    pub(crate) offset: Point,
     /// Whether the window is known to be the topmost one at the point.
     pub(crate) on_top: bool,
     /// Whether to query the app for the object at the point. The query is omitted for a press
@@ -100,20 +94,23 @@ impl HitOutcome {
 
 /// Determines whether an input at a point of the screen reaches the object that it is meant for.
 pub(crate) async fn hit_test(
-    view: AppView<'_>,
+    spot: HitPoint<'_>,
     sight: &WindowStack,
-    point: Point,
-    IntendedTarget { at, window, offset, on_top, asked, over }: IntendedTarget<'_>,
+    IntendedTarget { at, window, on_top, asked, over }: IntendedTarget<'_>,
 ) -> Resolved<HitOutcome> {
-    let hit = match window::pending_dialog(view, at, &sight.windows) {
-        Some(what) => HitResult::Covered { by: None, what },
+    let AppView { app, last } = spot.view;
+    let hit = match window::pending_dialog(&last.picture, last.top(at), app.info.pid, &sight.windows) {
+        Some(name) => {
+            let what = format!("the dialog {}, which is just opening", quote(name));
+            HitResult::Covered { by: None, what }
+        }
         None if on_top => HitResult::Target,
-        None => window_hit(view.app, point, window, sight).await?,
+        None => window_hit(app, spot.point, window, sight).await?,
     };
     if hit != HitResult::Target {
         return Ok(HitOutcome { hit, named: false });
     }
-    within(HitPoint { view, point, offset }, at, asked, over).await
+    within(spot, at, asked, over).await
 }
 
 /// Returns the path of the object that an input at a point of the screen reaches; `None` if the app
@@ -131,22 +128,21 @@ pub(crate) async fn object_at(
     let popovers = last.picture.objects.iter().filter(|o| apart && o.shown && last.picture.is_popover(o));
     let inside = popovers.flat_map(|popover| popover.children.iter().copied()).filter(|&at| last[at].shown);
     let tops = if apart { inside.collect() } else { last.picture.root().children.clone() };
+    let in_popup = window.popup && !apart;
     for at in tops {
         let shown_by = window::window_of(view, at, &sight.windows).await?;
-        let of_another = |w: &Window| w.id != window.id && (apart || !window.popup);
-        if shown_by.is_none_or(|w| of_another(&w)) {
+        if shown_by.is_none_or(|w| !in_popup && w.id != window.id) {
             continue;
         }
         let Some(placed) = position::locate_on_screen(view, at, Some(sight)).await? else { continue };
-        if !(window.popup && !apart || placed.rect.contains(point.0, point.1)) {
+        if !in_popup && !placed.rect.contains(point.0, point.1) {
             continue;
         }
         let spot = HitPoint { view, point, offset: placed.offset };
         let path = &last[at].path;
-        match deepest(spot, path).await? {
-            Some(found) => return uppermost(spot, found).await.map(Some),
-            None if apart => return uppermost(spot, path.clone()).await.map(Some),
-            None => {}
+        let found = deepest(spot, path).await?.or_else(|| apart.then(|| path.clone()));
+        if let Some(found) = found {
+            return uppermost(spot, found).await.map(Some);
         }
     }
     Ok(None)
@@ -219,18 +215,17 @@ async fn inner_hit(spot: HitPoint<'_>, at: usize) -> Resolved<Option<HitResult>>
 /// Determines whether the object that the app named is the target.
 async fn named_hit(view: AppView<'_>, at: usize, path: &str) -> Result<HitResult> {
     let last = view.last;
-    let there = last.at(path);
     let is_part = |there: usize| {
         let inside = last.chain(there).contains(&at);
         inside || last.chain(at).contains(&there) || belongs_to(&last[there], &last[at])
     };
-    if there.is_some_and(is_part) {
-        return Ok(HitResult::Target);
+    match last.at(path) {
+        Some(there) if is_part(there) => Ok(HitResult::Target),
+        Some(there) if last[there].shown => {
+            Ok(HitResult::Covered { by: Some(view.app.ids.handle(path)), what: last[there].describe() })
+        }
+        _ => named::unread_hit(view, at, path).await,
     }
-    let Some(there) = there.filter(|&there| last[there].shown) else {
-        return named::unread_hit(view, at, path).await;
-    };
-    Ok(HitResult::Covered { by: Some(view.app.ids.handle(path)), what: last[there].describe() })
 }
 
 /// Determines whether a later sibling of an element or of one of its ancestors covers the element.

@@ -65,8 +65,7 @@ async fn boxes_with_frames(
     sight: Option<&WindowStack>,
 ) -> Result<(Vec<Option<Rect>>, HashMap<usize, Option<Rect>>)> {
     // An element without a path has no position.
-    let path =
-        |handle: &Handle| view.app.path(*handle).map_or_else(|_| String::new(), |path| path.to_string());
+    let path = |handle: &Handle| view.app.path(*handle).map(|path| path.to_string()).unwrap_or_default();
     let tops = handles.iter().filter_map(|handle| Some(view.last.top(view.index(*handle)?)));
     let mut tops: Vec<usize> = tops.filter(|_| sight.is_some()).collect();
     tops.sort_unstable();
@@ -82,11 +81,6 @@ async fn boxes_with_frames(
         }
     }
     Ok((rects, frames))
-}
-
-/// Returns the bounding box of one element in screen coordinates; `None` if it has no position.
-pub(crate) async fn box_of(view: AppView<'_>, handle: Handle) -> Result<Option<Rect>> {
-    Ok(boxes(view, &[handle]).await?.pop().flatten())
 }
 
 /// Returns the bounding boxes of elements in screen coordinates; `None` for those without a
@@ -107,7 +101,7 @@ pub(crate) async fn boxes_on_top(view: AppView<'_>, handles: &[Handle]) -> Resul
         let top = view.last.top(at);
         if !shown_by.contains_key(&top) {
             let window = window::window_with(view, top, frames[&top], &sight.windows).await?;
-            shown_by.insert(top, window.map(|window| window.id));
+            shown_by.insert(top, window.map(|(window, _)| window.id));
         }
         if shown_by[&top].is_some_and(|window| is_behind(&sight.windows, window, place.center())) {
             *rect = None;
@@ -119,14 +113,8 @@ pub(crate) async fn boxes_on_top(view: AppView<'_>, handles: &[Handle]) -> Resul
 /// Returns the offset from the toolkit's coordinates to screen coordinates; zero if the window is
 /// unknown. `frame` is the window's rectangle according to the toolkit.
 async fn offset(view: AppView<'_>, at: usize, frame: Option<Rect>, sight: &WindowStack) -> Result<Point> {
-    let popup = window::popup(view, at, &sight.windows).await?;
-    let shown = popup.or_else(|| {
-        let (frame, title) = (frame?, &view.last[view.last.top(at)].name);
-        let size = Some((frame.width, frame.height));
-        let window = extents::window_of(&sight.windows, view.app.info.pid, title, size)?;
-        Some((window.clone(), frame))
-    });
-    let Some((window, said)) = shown else { return Ok((0.0, 0.0)) };
+    let shown = window::window_with(view, at, frame, &sight.windows).await?;
+    let Some((window, Some(said))) = shown else { return Ok((0.0, 0.0)) };
     let (x, y) = extents::origin(&window, (said.width, said.height));
     Ok((x - said.x, y - said.y))
 }
@@ -136,8 +124,8 @@ async fn offset(view: AppView<'_>, at: usize, frame: Option<Rect>, sight: &Windo
 pub(crate) async fn visible_part(view: AppView<'_>, handle: Handle) -> Result<Option<Rect>> {
     let Some(at) = view.index(handle) else { return Ok(None) };
     let sight = WindowStack::of(view.app).await?;
-    let seen = locate_on_screen(view, at, sight.as_ref()).await?.and_then(|placed| placed.seen);
-    if seen.is_some() { Ok(seen) } else { box_of(view, handle).await }
+    let placed = locate_on_screen(view, at, sight.as_ref()).await?;
+    Ok(placed.map(|placed| placed.seen.unwrap_or(placed.rect)))
 }
 
 /// Returns the position of an element, and the part that its scroll containers show; `None` if the

@@ -1,41 +1,44 @@
 //! The X window that shows an element, and whether that window receives an input at a point.
 
 use crate::app::{App, AppView, WindowStack, ask};
-use crate::model::{ObjectTree, Point, extents, is_menu_item, popup_in, role, states};
+use crate::model::{Object, ObjectTree, Point, extents, is_menu_item, popup_in, role, states};
 use crate::toolkit::profile::Popups;
 use stickpin_device::{HitResult, Result};
-use stickpin_tree::{Rect, quote};
+use stickpin_tree::Rect;
 use stickpin_x11desk::{Window, X11, window_manager, windows};
 
 /// Returns the X window that shows an object: its popup, its floating dock or its top-level window;
 /// `None` if it cannot be determined.
 pub(crate) async fn window_of(view: AppView<'_>, at: usize, windows: &[Window]) -> Result<Option<Window>> {
     let frame = ask::place(view.app, &view.last[view.last.top(at)].path).await?;
-    window_with(view, at, frame, windows).await
+    Ok(window_with(view, at, frame, windows).await?.map(|(window, _)| window))
 }
 
-/// Returns the window as [`window_of`] does, given the top-level window's rectangle according to
-/// the toolkit.
+/// Returns the window as [`window_of`] does, and the rectangle of its content according to the
+/// toolkit. `frame` is the rectangle of the top-level window according to the toolkit.
 pub(crate) async fn window_with(
     view: AppView<'_>,
     at: usize,
     frame: Option<Rect>,
     windows: &[Window],
-) -> Result<Option<Window>> {
-    if let Some((popup, _)) = popup(view, at, windows).await? {
-        return Ok(Some(popup));
-    }
-    if let Some(floating) = floating(view, at, windows).await? {
-        return Ok(Some(floating));
+) -> Result<Option<(Window, Option<Rect>)>> {
+    let shown = match popup(view, at, windows).await? {
+        None => floating(view, at, windows).await?,
+        popup => popup,
+    };
+    if let Some((window, content)) = shown {
+        return Ok(Some((window, Some(content))));
     }
     let title = &view.last[view.last.top(at)].name;
     let size = frame.map(|r| (r.width, r.height));
-    Ok(extents::window_of(windows, view.app.info.pid, title, size).cloned())
+    let window = extents::window_of(windows, view.app.info.pid, title, size);
+    Ok(window.map(|window| (window.clone(), frame)))
 }
 
-/// Returns the window of a floating dock of Qt that contains an object. It is found by title and
-/// position, because the app lists the dock below its original window.
-async fn floating(view: AppView<'_>, at: usize, windows: &[Window]) -> Result<Option<Window>> {
+/// Returns the window of a floating dock of Qt that contains an object, and the position of the
+/// dock according to the app. The window is found by title and position, because the app lists the
+/// dock below its original window.
+async fn floating(view: AppView<'_>, at: usize, windows: &[Window]) -> Result<Option<(Window, Rect)>> {
     let (last, chain) = (view.last, view.last.chain(at));
     let inner = &chain[..chain.len() - 1];
     let floats = |&&i: &&usize| view.app.profile().docks_float && last[i].floats();
@@ -43,12 +46,12 @@ async fn floating(view: AppView<'_>, at: usize, windows: &[Window]) -> Result<Op
     let Some(place) = ask::place(view.app, &last[dock].path).await? else { return Ok(None) };
     let own = |w: &&Window| !w.popup && w.pid == view.app.info.pid && w.title == last[dock].name;
     let shows = |w: &&Window| w.area.intersection(place) == Some(place);
-    Ok(windows.iter().filter(own).find(shows).cloned())
+    Ok(windows.iter().filter(own).find(shows).map(|window| (window.clone(), place)))
 }
 
 /// Returns the popup window that shows an object, and the position of its content according to the
 /// app. Returns `None` if the object is in the app's own window, or no popup window matches.
-pub(crate) async fn popup(
+async fn popup(
     AppView { app, last }: AppView<'_>,
     at: usize,
     windows: &[Window],
@@ -96,26 +99,26 @@ pub(crate) async fn popup(
     }))
 }
 
-/// Returns the description of a modal dialog that the app reports but the display does not show
-/// yet. Until the display shows it, everything outside the dialog counts as covered; afterwards,
-/// the display decides.
-pub(super) fn pending_dialog(view: AppView<'_>, at: usize, windows: &[Window]) -> Option<String> {
-    let pid = view.app.info.pid;
-    let own: Vec<&Window> = windows.iter().filter(|w| w.pid == pid && w.is_shown()).collect();
-    let name = pending_dialog_name(&view.last.picture, view.last.top(at), &own)?;
-    Some(format!("the dialog {}, which is just opening", quote(name)))
-}
-
-/// Returns the name of a modal window of the app that is not among these windows, if there is one.
-/// Returns `None` if `top`, the window that is aimed at, is modal itself.
-fn pending_dialog_name<'p>(picture: &'p ObjectTree, top: usize, shown: &[&Window]) -> Option<&'p str> {
+/// Returns the name of a modal window that the app of a process reports but the display does not
+/// show yet. Until the display shows it, everything outside the window counts as covered;
+/// afterwards, the display decides. Returns `None` if `top`, the window that is aimed at, is modal
+/// itself.
+pub(super) fn pending_dialog<'p>(
+    picture: &'p ObjectTree,
+    top: usize,
+    pid: Option<u32>,
+    windows: &[Window],
+) -> Option<&'p str> {
     // A modal window may have others below it.
     if picture[top].is(states::MODAL) {
         return None;
     }
-    let windows = picture.root().children.iter().filter(|&&w| w != top).map(|&w| &picture[w]);
-    let mut modal = windows.filter(|o| o.is(states::MODAL) && states::is_visible(o.states, picture.toolkit));
-    modal.find(|o| !shown.iter().any(|w| w.modal || w.title == o.name)).map(|o| o.name.as_str())
+    let pending = |o: &&Object| {
+        let shows = |w: &Window| w.pid == pid && w.is_shown() && (w.modal || w.title == o.name);
+        o.is(states::MODAL) && states::is_visible(o.states, picture.toolkit) && !windows.iter().any(shows)
+    };
+    let mut others = picture.root().children.iter().filter(|&&w| w != top).map(|&w| &picture[w]);
+    others.find(pending).map(|o| o.name.as_str())
 }
 
 /// Determines whether a window receives an input at a point. On a private display, a window that is
@@ -200,12 +203,16 @@ pub(crate) async fn active_window(app: &App) -> Result<Option<(WindowStack, Wind
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::model::Object;
     use crate::model::extents::tests;
     use crate::toolkit::profile::Toolkit;
 
     fn window(title: &str, modal: bool) -> Window {
         Window { modal, pid: Some(3), ..tests::window(1, title, (0.0, 0.0, 0.0, 0.0)) }
+    }
+
+    fn pending<'p>(picture: &'p ObjectTree, top: usize, shown: &[&Window]) -> Option<&'p str> {
+        let windows: Vec<Window> = shown.iter().map(|&window| window.clone()).collect();
+        pending_dialog(picture, top, Some(3), &windows)
     }
 
     #[test]
@@ -226,15 +233,11 @@ mod tests {
         ];
         let mut picture = ObjectTree { toolkit: Toolkit::Gtk3, objects, truncated: false };
         let (main, dialog, other) = (window("Profile", false), window("Leave?", false), window("x", true));
-        assert_eq!(pending_dialog_name(&picture, 1, &[&main]), Some("Leave?"));
-        assert_eq!(pending_dialog_name(&picture, 1, &[&main, &dialog]), None, "the display judges");
-        assert_eq!(
-            pending_dialog_name(&picture, 1, &[&main, &other]),
-            None,
-            "it is there under another title"
-        );
-        assert_eq!(pending_dialog_name(&picture, 3, &[&main]), None, "what is in it is not covered by it");
+        assert_eq!(pending(&picture, 1, &[&main]), Some("Leave?"));
+        assert_eq!(pending(&picture, 1, &[&main, &dialog]), None, "the display judges");
+        assert_eq!(pending(&picture, 1, &[&main, &other]), None, "it is there under another title");
+        assert_eq!(pending(&picture, 3, &[&main]), None, "what is in it is not covered by it");
         picture.objects[3].states = states::MODAL;
-        assert_eq!(pending_dialog_name(&picture, 1, &[&main]), None, "it is not shown");
+        assert_eq!(pending(&picture, 1, &[&main]), None, "it is not shown");
     }
 }
