@@ -6,6 +6,7 @@ use crate::capture::question::{Question, Questions, may_be_socket};
 use crate::model::{Facts, Object, ObjectTree, PathNumbers, is_real, parents, role, roles, states};
 use crate::toolkit::{PagePoint, page_point};
 use hashbrown::HashSet;
+use indexmap::IndexSet;
 use stickpin_tree::Handle;
 
 /// The maximum number of objects that are queried again; beyond that, the whole app is read.
@@ -21,7 +22,7 @@ const CHARACTERS: usize = 2_000;
 #[derive(Debug, Default, PartialEq, Eq)]
 pub(crate) struct RecheckedObjects {
     /// The indices of the objects. The first one is the element.
-    pub(super) objects: Vec<usize>,
+    pub(super) objects: IndexSet<usize>,
     /// The objects whose children are compared as well.
     pub(super) above: HashSet<usize>,
     /// The element's position on a page that may be switched without a signal.
@@ -53,15 +54,15 @@ impl RecheckedObjects {
         let above = parents::parents(picture);
         let find = |h: Handle| find_shown(picture, &ids.path(h.id)?);
         let target = find(handle)?;
-        let (mut again, mut seen) = (Self::default(), HashSet::new());
-        again.spot = page_point(picture, &above, target);
+        let spot = page_point(picture, &above, target);
+        let mut again = Self { spot, ..Self::default() };
         for start in std::iter::once(target).chain(context.iter().filter_map(|&h| find(h))) {
             for at in parents::ancestors(&above, start) {
                 if at != target {
                     again.above.insert(at);
                 }
                 let whole = is_row(&picture[at]) || (at == target && names_itself(picture, at));
-                again.add(picture, at, whole, &mut seen)?;
+                again.add(picture, at, whole)?;
             }
         }
         (again.objects.len() <= MOST).then_some(again)
@@ -73,38 +74,36 @@ impl RecheckedObjects {
     pub(super) fn itself(picture: &ObjectTree, ids: &PathNumbers, handle: Handle) -> Option<Self> {
         let target = find_shown(picture, &ids.path(handle.id)?)?;
         let find = |path: &str| picture.objects.iter().position(|o| o.path == path);
-        let (mut again, mut seen) = (Self::default(), HashSet::new());
+        let mut again = Self::default();
         let labels = picture[target].labelled_by.iter().filter_map(|label| find(label));
         for at in std::iter::once(target).chain(labels) {
-            again.add(picture, at, at != target || names_itself(picture, at), &mut seen)?;
+            again.add(picture, at, at != target || names_itself(picture, at))?;
         }
-        let window = parents::top(&parents::parents(picture), target);
-        again.objects.extend(window.filter(|&window| seen.insert(window)));
+        again.objects.extend(parents::top(&parents::parents(picture), target));
         (again.objects.len() <= MOST).then_some(again)
     }
 
     /// Adds an object and, if `whole` is set, its shown descendants. Returns `None` if there are
     /// too many objects.
-    fn add(&mut self, picture: &ObjectTree, at: usize, whole: bool, seen: &mut HashSet<usize>) -> Option<()> {
+    fn add(&mut self, picture: &ObjectTree, at: usize, whole: bool) -> Option<()> {
         if whole && self.objects.len() > MOST {
             return None;
         }
-        if seen.insert(at) {
-            self.objects.push(at);
-        }
+        self.objects.insert(at);
         let children = if whole { &*picture[at].children } else { &[] };
         if !children.is_empty() {
             self.above.insert(at);
         }
         let mut children = children.iter().filter(|&&child| picture[child].shown);
-        children.try_for_each(|&child| self.add(picture, child, true, seen))
+        children.try_for_each(|&child| self.add(picture, child, true))
     }
 
     /// Returns the queries about each object.
-    pub(super) fn questions(&self, picture: &ObjectTree, old: &[&Object]) -> Questions {
+    pub(super) fn questions(&self, picture: &ObjectTree) -> Questions {
         let mut questions = Questions::default();
         let roles_change = !picture.profile().roles_are_fixed;
-        for (at, (&object, &place)) in old.iter().zip(&self.objects).enumerate() {
+        for (at, &place) in self.objects.iter().enumerate() {
+            let object = &picture[place];
             // The app has no such object.
             if !is_real(&object.path) {
                 continue;
@@ -131,7 +130,7 @@ impl RecheckedObjects {
         let old: Vec<&Object> = self.objects.iter().map(|&at| &picture[at]).collect();
         let objects = old.iter().map(|&object| object.clone()).collect();
         let mut now = ObjectTree { toolkit: picture.toolkit, objects, truncated: false };
-        let questions = self.questions(picture, &old);
+        let questions = self.questions(picture);
         let shown = async {
             let Some(spot) = &self.spot else { return Ok(true) };
             spot.is_shown(link, picture).await

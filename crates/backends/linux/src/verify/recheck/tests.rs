@@ -40,8 +40,7 @@ fn again_of(picture: &ObjectTree, target: u64, context: &[u64]) -> Option<Rechec
 /// Returns the queries that are repeated for an element, each with the index of its object.
 fn asked_of(picture: &ObjectTree, target: u64, context: &[u64]) -> Vec<(usize, Question)> {
     let again = again_of(picture, target, context).expect("it is there");
-    let old: Vec<&Object> = again.objects.iter().map(|&at| &picture.objects[at]).collect();
-    let questions = again.questions(picture, &old);
+    let questions = again.questions(picture);
     let mut asked: Vec<(usize, Question)> =
         questions.0.iter().map(|&(at, ask)| (again.objects[at], ask)).collect();
     asked.sort_by_key(|&(at, _)| at);
@@ -50,7 +49,7 @@ fn asked_of(picture: &ObjectTree, target: u64, context: &[u64]) -> Vec<(usize, Q
 
 fn again(target: u64, context: &[u64]) -> Option<(Vec<usize>, Vec<usize>)> {
     let again = again_of(&picture(), target, context)?;
-    let mut objects = again.objects;
+    let mut objects: Vec<usize> = again.objects.into_iter().collect();
     let mut above: Vec<usize> = again.above.into_iter().collect();
     objects.sort_unstable();
     above.sort_unstable();
@@ -96,7 +95,8 @@ fn an_element_by_itself_is_asked_with_what_names_it() {
     picture.objects[9].labelled_by = vec!["/7".to_owned(), "/nowhere".to_owned()];
     let itself = |picture: &ObjectTree, at: u64| {
         let ids = PathNumbers::default();
-        RecheckedObjects::itself(picture, &ids, ids.handle(&format!("/{at}"))).map(|again| again.objects)
+        let again = RecheckedObjects::itself(picture, &ids, ids.handle(&format!("/{at}")))?;
+        Some(again.objects.into_iter().collect::<Vec<_>>())
     };
     assert_eq!(itself(&picture, 9), Some(vec![9, 7, 1]), "and its window");
     assert_eq!(itself(&picture, 2), Some(vec![2, 1]));
@@ -114,7 +114,7 @@ fn an_element_by_itself_is_asked_with_what_names_it() {
 fn recheck_replaces_objects_unless_children_changed() {
     let mut picture = picture();
     picture.objects.iter_mut().for_each(|object| object.states = states::SHOWING | states::VISIBLE);
-    let again = RecheckedObjects { objects: vec![9, 7], ..RecheckedObjects::default() };
+    let again = RecheckedObjects { objects: [9, 7].into(), ..RecheckedObjects::default() };
     let now = |there, states| {
         let mut objects = vec![picture.objects[9].clone(), picture.objects[7].clone()];
         objects[0].states = states;
