@@ -9,7 +9,7 @@ pub(crate) mod readahead;
 pub(crate) mod settle;
 pub(crate) mod window_stack;
 
-pub(crate) use window_stack::{ActionPrefetch, ElementPosition, ListedWindows, WindowStack};
+pub(crate) use window_stack::{ActionPrefetch, ElementPosition, WindowStack};
 
 use crate::app::pointer::LastPress;
 use crate::app::readahead::Readahead;
@@ -81,8 +81,10 @@ pub(crate) struct LinuxDevice {
     pub(crate) choosers_met: u64,
     /// The windows of other processes for which notices were sent: ids and titles.
     pub(crate) foreign_windows: Vec<(u32, String)>,
-    /// The windows that were listed for the action whose input is about to be sent.
-    pub(crate) listed: Option<ListedWindows>,
+    /// The windows that were listed while an action was prepared, and the time of the list, for the
+    /// notices that are discarded before the action's input. Valid until the input is sent, or
+    /// [`window_stack::FRESH`] has passed.
+    pub(crate) listed: Option<(Instant, Vec<Window>)>,
 }
 
 impl LinuxDevice {

@@ -5,7 +5,7 @@
 use crate::act;
 use crate::act::upload::foreign_chooser;
 use crate::aim::{self, position, press};
-use crate::app::{self, ActionPrefetch, LinuxDevice, ListedWindows, capture, lifecycle, query, settle};
+use crate::app::{self, ActionPrefetch, LinuxDevice, capture, lifecycle, query, settle};
 use crate::verify;
 use async_trait::async_trait;
 use std::time::Duration;
@@ -80,7 +80,7 @@ impl Device for LinuxDevice {
         // valid.
         let fresh = ahead.filter(|ahead| ahead.is_fresh(&self.app, handle));
         if let Some((ahead, tree)) = fresh.zip(self.last.tree.clone()) {
-            self.listed = ListedWindows::of(&ahead);
+            self.listed = ahead.stack.as_ref().map(|stack| (ahead.at, stack.windows.clone()));
             prepared.located = LocatedElement::find(tree, handle);
             prepared.ticket = Ticket::new(ahead);
             return Ok(prepared);

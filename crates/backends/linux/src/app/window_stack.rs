@@ -87,23 +87,3 @@ impl ActionPrefetch {
         self.of == of && self.at.elapsed() < FRESH && app.events.state().changes == self.changes
     }
 }
-
-/// The windows that were listed while an action was prepared, for the notices that are discarded
-/// before its input. Valid until the input is sent, or [`FRESH`] has passed.
-#[derive(Debug)]
-pub(crate) struct ListedWindows {
-    pub(crate) at: Instant,
-    pub(crate) windows: Vec<Window>,
-}
-
-impl ListedWindows {
-    /// Copies the windows from the answers for an action; `None` if there is no display.
-    pub(crate) fn of(ahead: &ActionPrefetch) -> Option<Self> {
-        ahead.stack.as_ref().map(|stack| Self { at: ahead.at, windows: stack.windows.clone() })
-    }
-
-    /// Returns the windows, if they are still valid.
-    pub(crate) fn if_fresh(self) -> Option<Vec<Window>> {
-        (self.at.elapsed() < FRESH).then_some(self.windows)
-    }
-}

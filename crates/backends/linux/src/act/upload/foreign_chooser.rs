@@ -7,7 +7,8 @@
 
 use crate::act::Act;
 use crate::act::upload::{self, is_chooser};
-use crate::app::{App, Chooser, FOREIGN, ForeignChooser, LinuxDevice, ListedWindows, ask};
+use crate::app::window_stack::FRESH;
+use crate::app::{App, Chooser, FOREIGN, ForeignChooser, LinuxDevice, ask};
 use crate::bus::{AccessibilityBus, BusError, BusResult, Link, RegisteredApp};
 use crate::events::AppEvents;
 use crate::limits::STRANGER;
@@ -42,8 +43,8 @@ pub(crate) async fn foreign_window_notices(device: &mut LinuxDevice) -> Vec<Noti
     if device.app.is_on_desktop {
         return Vec::new();
     }
-    let listed = match device.listed.take().and_then(ListedWindows::if_fresh) {
-        Some(listed) => Ok(listed),
+    let listed = match device.listed.take().filter(|(at, _)| at.elapsed() < FRESH) {
+        Some((_, listed)) => Ok(listed),
         None => upload::on_screen(&device.app).await,
     };
     let mut beside = match listed {
@@ -292,7 +293,7 @@ mod tests {
         let at = std::time::Instant::now() + Duration::from_secs(3600);
         let listed = || {
             let windows = vec![window(1, Some(7), None), window(3, Some(8), Some(1))];
-            Some(ListedWindows { at, windows })
+            Some((at, windows))
         };
         device.listed = listed();
         let first = foreign_window_notices(&mut device).await;
