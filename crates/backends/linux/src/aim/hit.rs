@@ -192,9 +192,9 @@ async fn within(
 /// names no object, which is an error for toolkits that name everything that they show.
 async fn inner_hit(spot: HitPoint<'_>, at: usize) -> Resolved<Option<HitResult>> {
     let last = spot.view.last;
-    let (above, top) = (last.chain(at), last.top(at));
-    let is_page = |&&at: &&usize| roles::is(last[at].role, Facts::DOCUMENT);
-    let page = above.iter().find(is_page).copied().unwrap_or(top);
+    let top = last.top(at);
+    let is_page = |&at: &usize| roles::is(last[at].role, Facts::DOCUMENT);
+    let page = last.chain(at).into_iter().find(is_page).unwrap_or(top);
     // Some toolkits name everything that they show. If their window names nothing, the document
     // must.
     let all = last.picture.profile().knows_all_that_it_shows;
@@ -265,23 +265,14 @@ async fn is_picked(spot: HitPoint<'_>, at: usize) -> Result<bool> {
         Some(popup) => chain[popup],
         None => last.top(at),
     };
-    let mut there = match deepest(spot, &last[top].path).await {
+    let there = match deepest(spot, &last[top].path).await {
         Ok(Some(there)) => there,
         Ok(None) | Err(Unresolved::Unknown(_)) => return Ok(false),
         Err(Unresolved::Failed(error)) => return Err(error),
     };
     // The ascent starts at the named object, because internal parts of controls were not read.
-    for _ in 0..DEEP {
-        if there == last[at].path {
-            return Ok(true);
-        }
-        if there == last[top].path {
-            break;
-        }
-        let Some(above) = named::above_now(app, &there).await? else { break };
-        there = above;
-    }
-    Ok(false)
+    let ends = |path: &str| [at, top].into_iter().find(|&end| last[end].path == path);
+    Ok(named::ascend(app, &there, ends).await?.is_some_and(|(_, end)| end == at))
 }
 
 #[cfg(test)]

@@ -76,7 +76,8 @@ pub(super) async fn unread_hit(view: AppView<'_>, target: usize, path: &str) -> 
     let own = &last[target];
     // GTK 4 names what receives an input; others may name hidden objects.
     let seen = app.profile().says_what_a_press_reaches;
-    let Some((up, holder)) = up_to_read(view, path, target).await? else { return Ok(HitResult::Target) };
+    let read = |path: &str| last.at(path).filter(|&at| last[at].shown || at == target);
+    let Some((up, holder)) = ascend(app, path, read).await? else { return Ok(HitResult::Target) };
     let inside = last.chain(holder).contains(&target);
     let holds_both = last.chain(target).contains(&holder);
     if inside || (holds_both && !seen) {
@@ -91,26 +92,25 @@ pub(super) async fn unread_hit(view: AppView<'_>, target: usize, path: &str) -> 
     Ok(HitResult::Covered { by: None, what: overlaps::words(&there, 1) })
 }
 
-/// Returns an object's nearest ancestor that was read and shown, or that is the target; `None` if
-/// there is no such ancestor. The path is that of the ancestor's child that leads to the object.
-async fn up_to_read(view: AppView<'_>, path: &str, target: usize) -> Result<Option<(String, usize)>> {
-    let AppView { app, last } = view;
-    let mut here = path.to_owned();
+/// Ascends from an object through its current parents to the first object for which `ends` returns
+/// a value. Returns the path of that object's child that leads there, and the value; `None` if
+/// there is no such object.
+pub(super) async fn ascend<T>(
+    app: &App,
+    path: &str,
+    ends: impl Fn(&str) -> Option<T>,
+) -> Result<Option<(String, T)>> {
+    let (mut below, mut here) = (path.to_owned(), path.to_owned());
     for _ in 0..DEEP {
-        let Some(above) = above_now(app, &here).await? else { return Ok(None) };
-        let read = last.at(&above).filter(|&at| last[at].shown || above == last[target].path);
-        if let Some(at) = read {
-            return Ok(Some((here, at)));
+        if let Some(end) = ends(&here) {
+            return Ok(Some((below, end)));
         }
-        here = above;
+        let above = lifecycle::check_answer(app, app.link.parents(&[&here]).await).await?.pop().flatten();
+        let Some(above) = above.filter(|(_, above)| !above.ends_with("/null")) else { return Ok(None) };
+        let next = app.link.resolve_path(&here, above);
+        below = std::mem::replace(&mut here, next);
     }
     Ok(None)
-}
-
-/// Returns the path of an object's current parent; `None` if it reports none or is gone.
-pub(super) async fn above_now(app: &App, path: &str) -> Result<Option<String>> {
-    let above = lifecycle::check_answer(app, app.link.parents(&[path]).await).await?.pop().flatten();
-    Ok(above.filter(|(_, above)| !above.ends_with("/null")).map(|above| app.link.resolve_path(path, above)))
 }
 
 #[cfg(test)]
