@@ -173,16 +173,11 @@ async fn aim_once(
     if matches!(hit, HitResult::Covered { .. }) && window::is_elsewhere(view, at, &window, &look.x11).await? {
         return off_screen(rect, RetryReason::OutOfView);
     }
-    if hit == HitResult::Target && by_pointer {
+    // Moving the pointer switches between menus; a press would close the menu that the pointer's
+    // arrival opened.
+    let switches = !options.press && input_grab::of_the_open_bar(&view.last.picture, at);
+    if hit == HitResult::Target && by_pointer && !switches {
         hit = input_grab::check_input_grab(view, Some(at), &window, &look).await?;
-        // Moving the pointer switches between menus; a press would close the menu that the
-        // pointer's arrival opened.
-        if matches!(hit, HitResult::PopupGrab { .. })
-            && !options.press
-            && input_grab::of_the_open_bar(&view.last.picture, at)
-        {
-            hit = HitResult::Target;
-        }
     }
     if hit != HitResult::Target || !by_pointer {
         let untouched = untouched.filter(|_| hit == HitResult::Target);
@@ -266,7 +261,7 @@ async fn until_drawn(app: &App, mut changes: u64) -> Result<()> {
         return Ok(());
     }
     for round in 0..FRAMES {
-        lifecycle::wait_until_input_read(app).await?;
+        lifecycle::check_answer(app, lifecycle::wait_until_input_read(&app.link).await).await?;
         let now = app.events.state().changes;
         // GTK 4 does not signal elements that have never been shown before.
         let silent = round == 0 && app.profile().new_is_silent;

@@ -43,7 +43,8 @@ pub(crate) async fn press_group_box(
     let Some(object) = object else { return Ok(InputOutcome::default()) };
     let before = ask::states_of(&act.device.app, &object.path).await? & s::CHECKED;
     let performed = press_at(act, action).await?;
-    lifecycle::wait_until_input_read(&act.device.app).await.map_err(unknown)?;
+    let read = lifecycle::wait_until_input_read(&act.device.app.link).await;
+    lifecycle::check_answer(&act.device.app, read).await.map_err(unknown)?;
     if ask::states_of(&act.device.app, &object.path).await.map_err(unknown)? & s::CHECKED == before {
         let actions = ask::actions_of(&act.device.app, &object.path).await.map_err(unknown)?;
         if let Some(index) = actions.iter().position(|action| is_toggle(action)) {

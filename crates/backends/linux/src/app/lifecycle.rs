@@ -1,7 +1,7 @@
 //! The life of an app: whether it is still running, what it has received, and how it ended.
 
 use crate::app::{App, app_lost};
-use crate::bus::{BusError, BusResult};
+use crate::bus::{BusError, BusResult, Link};
 use std::process::ExitStatus;
 use std::time::Duration;
 use stickpin_device::{Error, Result};
@@ -22,16 +22,15 @@ pub(crate) async fn alive(app: &App) -> Result<()> {
 
 /// Converts the [`BusError`] of a query to an [`Error`].
 pub(crate) async fn capture_error(app: &App, fault: BusError) -> Error {
-    if fault.is_final()
-        && let Some(status) = exit_status(app).await
-    {
-        return app_lost(&ended_with(app, status));
-    }
+    let app_name = app.app_name();
     match fault {
-        BusError::Silent(_) => Error::timeout(format!("{} may be hung: {fault}", app.app_name()))
+        BusError::Silent(_) => Error::timeout(format!("{app_name} may be hung: {fault}"))
             .hint("wait and try again, or run `stickpin close` to end the session"),
-        BusError::Closed(_) => app_lost(&format!("{} is no longer reachable: {fault}", app.app_name())),
-        fault => app_lost(&format!("{} cannot be read: {fault}", app.app_name())),
+        BusError::Closed(_) => app_lost(&match exit_status(app).await {
+            Some(status) => ended_with(app, status),
+            None => format!("{app_name} is no longer reachable: {fault}"),
+        }),
+        fault => app_lost(&format!("{app_name} cannot be read: {fault}")),
     }
 }
 
@@ -54,14 +53,14 @@ pub(crate) async fn barrier(app: &App) -> Result<()> {
     check_answer(app, app.link.barrier().await).await
 }
 
-/// Waits until the app has read the input that was sent to it. The app may answer one request
-/// before it reads the input, but not a second one.
+/// Waits until an app has read the input that was sent to it. The app may answer one request before
+/// it reads the input, but not a second one.
 ///
 /// # Errors
-/// Returns the errors of [`barrier`].
-pub(crate) async fn wait_until_input_read(app: &App) -> Result<()> {
-    barrier(app).await?;
-    barrier(app).await
+/// Returns an error if the app is gone or silent.
+pub(crate) async fn wait_until_input_read(link: &Link) -> BusResult<()> {
+    link.barrier().await?;
+    link.barrier().await
 }
 
 /// Returns how the app ended; `None` if it is still running, or if a signal ended an app that we

@@ -1,6 +1,6 @@
 //! Presses and moves of the pointer.
 
-use crate::app::{LinuxDevice, unknown};
+use crate::app::{LinuxDevice, lifecycle, unknown};
 use crate::bus::Link;
 use crate::model::Point;
 use std::time::{Duration, Instant};
@@ -62,13 +62,8 @@ const SEEN: Duration = Duration::from_millis(500);
 async fn down(link: Option<&Link>, hold: Duration) {
     sleep(hold.max(DOWN)).await;
     let Some(link) = link else { return };
-    let seen = async {
-        // The first answer may precede a press that arrives at the same time; the second does not.
-        link.barrier().await?;
-        link.barrier().await
-    };
     // The button is released in any case. If the app hangs, the next call reports that.
-    drop(timeout(SEEN, seen).await);
+    drop(timeout(SEEN, lifecycle::wait_until_input_read(link)).await);
 }
 
 /// Performs a press at its point in the window. `link` leads to the window's app, if that app is
