@@ -83,7 +83,7 @@ pub(crate) async fn perform(
         }
         Action::Type { target, text } => typing::type_text(act, *target, text).await,
         Action::Key { modifiers, key } => keyboard::chord(act, *modifiers, key).await,
-        Action::Scroll { target, dx, dy } => scroll::scroll(act.device.view(), *target, *dx, *dy).await,
+        Action::Scroll { target, dx, dy } => scroll::scroll(act.device.view(), *target, (*dx, *dy)).await,
         Action::Choose { point, target } => upload::choose(act, *point, *target).await,
         Action::Upload { target, files } => upload::give_files(act, *target, files).await,
         // Drop targets do not identify themselves.

@@ -41,7 +41,7 @@ pub(crate) async fn reuse_last_tree(
     if let Some((tree, again)) = again {
         let (link, picture, at) = (&app.link, &last.picture, again.objects[0]);
         let by_action = press::presses_by_action(view, at);
-        let rects = OptionFuture::from(by_action.then(|| position::aim_rects(link, picture, at)));
+        let rects = OptionFuture::from(by_action.then(|| position::aim_rects(view, at)));
         let actions = OptionFuture::from(by_action.then(|| query_actions(link, &picture[at].path)));
         let stack = OptionFuture::from(by_action.then(|| WindowStack::of(app)));
         let (rects, now, actions, stack) =

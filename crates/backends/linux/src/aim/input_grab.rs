@@ -8,7 +8,7 @@
 use crate::aim::window;
 use crate::app::{App, AppView, WindowStack, node_words};
 use crate::model::{ObjectTree, Point, chain, holds_popup, is_menu, parents, popup_in, role, states};
-use stickpin_device::{Error, ErrorCode, HitResult, Result};
+use stickpin_device::{Error, HitResult, Result};
 use stickpin_tree::{Handle, NodeRef, Role};
 use stickpin_x11desk::{Window, pointer, windows};
 
@@ -127,15 +127,13 @@ pub(crate) async fn own_window_at(
 ) -> Result<(WindowStack, Window)> {
     let sight = WindowStack::read(view.app.screen.x11(to).await?).await?;
     let spot = format!("{x:.0},{y:.0}");
-    let refused = |code, message: String| {
-        Err(Error::new(code, message).hint("run `stickpin screenshot` to see what is there"))
-    };
+    let hint = "run `stickpin screenshot` to see what is there";
     let Some(window) = sight.at((x, y)).await?.cloned() else {
-        return refused(ErrorCode::ElementOffscreen, format!("there is no window at {spot}"));
+        return Err(Error::element_offscreen(format!("there is no window at {spot}")).hint(hint));
     };
     if window.pid != view.app.info.pid && view.app.info.pid.is_some() {
         let what = sight.x11.run(move |d| windows::describe_with_program(d, &window)).await?;
-        return refused(ErrorCode::ElementCovered, format!("{what} is at {spot}"));
+        return Err(Error::element_covered(format!("{what} is at {spot}")).hint(hint));
     }
     check_not_grabbed(view.app, &sight, &window, &format!("the input at {spot}")).await?;
     let at = target.and_then(|target| view.index(target));

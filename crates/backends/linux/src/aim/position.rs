@@ -4,7 +4,7 @@
 use crate::aim::window;
 use crate::app::ask::query_extents;
 use crate::app::{AppView, ElementPosition, WindowStack, ask};
-use crate::bus::{BusResult, Link};
+use crate::bus::BusResult;
 use crate::model::overlaps::possible_covers;
 use crate::model::{Object, ObjectTree, Point, chain, extents, popup_in, role as n};
 use hashbrown::HashMap;
@@ -15,9 +15,8 @@ use stickpin_x11desk::Window;
 /// Returns whether another window covers a point of this one. Popups do not count, because they may
 /// be larger than their content. `windows` is in stacking order, lowest first.
 fn is_behind(windows: &[Window], window: u32, point: Point) -> bool {
-    let Some(at) = windows.iter().position(|w| w.id == window) else { return false };
     let covers = |w: &Window| !w.popup && w.is_shown() && w.area_with_decoration().contains(point.0, point.1);
-    windows[at + 1..].iter().any(covers)
+    windows.iter().skip_while(|w| w.id != window).skip(1).any(covers)
 }
 
 /// Returns the scroll containers of an object, innermost first. A popup is not clipped by the
@@ -73,12 +72,11 @@ async fn boxes_with_frames(
     let paths: Vec<String> = handles.iter().map(path).chain(view.last.paths(&tops)).collect();
     let mut rects = ask::extents_of(view.app, &paths).await?;
     let frames: HashMap<_, _> = tops.into_iter().zip(rects.split_off(handles.len())).collect();
-    rects.iter_mut().for_each(|rect| *rect = rect.filter(|rect| !has_no_position(*rect)));
-    if let Some(sight) = sight.filter(|_| view.app.profile().places_are_in_the_window) {
-        for (handle, rect) in handles.iter().zip(&mut rects) {
-            let Some((at, rect)) = view.index(*handle).zip(rect.as_mut()) else { continue };
-            *rect = rect.translate(offset(view, at, frames[&view.last.top(at)], sight).await?);
-        }
+    for (handle, rect) in handles.iter().zip(&mut rects) {
+        *rect = rect.filter(|rect| !has_no_position(*rect));
+        let Some((at, rect)) = view.index(*handle).zip(rect.as_mut()) else { continue };
+        let frame = frames.get(&view.last.top(at)).copied().flatten();
+        *rect = rect.translate(offset(view, at, frame, sight).await?);
     }
     Ok((rects, frames))
 }
@@ -110,9 +108,16 @@ pub(crate) async fn boxes_on_top(view: AppView<'_>, handles: &[Handle]) -> Resul
     Ok(rects)
 }
 
-/// Returns the offset from the toolkit's coordinates to screen coordinates; zero if the window is
-/// unknown. `frame` is the window's rectangle according to the toolkit.
-async fn offset(view: AppView<'_>, at: usize, frame: Option<Rect>, sight: &WindowStack) -> Result<Point> {
+/// Returns the offset from the toolkit's coordinates to screen coordinates; zero if they are the
+/// same, or if the window is unknown. `frame` is the window's rectangle according to the toolkit.
+async fn offset(
+    view: AppView<'_>,
+    at: usize,
+    frame: Option<Rect>,
+    sight: Option<&WindowStack>,
+) -> Result<Point> {
+    let sight = sight.filter(|_| view.app.profile().places_are_in_the_window);
+    let Some(sight) = sight else { return Ok((0.0, 0.0)) };
     let shown = window::window_with(view, at, frame, &sight.windows).await?;
     let Some((window, Some(said))) = shown else { return Ok((0.0, 0.0)) };
     let (x, y) = extents::origin(&window, (said.width, said.height));
@@ -143,15 +148,11 @@ pub(crate) async fn locate_on_screen(
 ///
 /// # Errors
 /// Returns an error if the app is gone or silent.
-pub(crate) async fn aim_rects(
-    link: &Link,
-    picture: &ObjectTree,
-    at: usize,
-) -> BusResult<[Vec<Option<Rect>>; 2]> {
-    let mut paths = position_paths(picture, at);
+pub(crate) async fn aim_rects(view: AppView<'_>, at: usize) -> BusResult<[Vec<Option<Rect>>; 2]> {
+    let mut paths = position_paths(&view.last.picture, at);
     let count = paths.len();
-    paths.extend(possible_covers(picture, at).into_iter().map(|i| picture[i].path.clone()));
-    let mut own = query_extents(link, &paths).await?;
+    paths.extend(view.last.paths(&possible_covers(&view.last.picture, at)));
+    let mut own = query_extents(&view.app.link, &paths).await?;
     let over = own.split_off(count);
     Ok([own, over])
 }
@@ -166,10 +167,7 @@ pub(super) async fn position_from_answers(
 ) -> Result<Option<ElementPosition>> {
     let [own, panes @ .., frame] = said else { return Ok(None) };
     let Some(rect) = own.filter(|rect| !has_no_position(*rect)) else { return Ok(None) };
-    let offset = match sight {
-        Some(sight) if view.app.profile().places_are_in_the_window => offset(view, at, *frame, sight).await?,
-        _ => (0.0, 0.0),
-    };
+    let offset = offset(view, at, *frame, sight).await?;
     tracing::debug!(at, ?said, ?offset, "where it is, the containers that it scrolls in, and its window");
     let seen = panes.iter().flatten().try_fold(rect, |seen, pane| seen.intersection(*pane));
     Ok(Some(ElementPosition {

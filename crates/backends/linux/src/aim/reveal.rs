@@ -41,13 +41,13 @@ pub(crate) async fn scroll_into_view(
         for &(pane, by) in away.iter().filter(|_| !by_wheel) {
             moved = moved || scroll_pane(view, pane, by).await?;
         }
-        if let Some(&(pane, (dx, dy))) = away.first().filter(|_| by_wheel) {
+        if let Some(&(pane, by)) = away.first().filter(|_| by_wheel) {
             let handle = view.app.ids.handle(&view.last[pane].path);
             let moves = || async {
                 let now = position::locate_on_screen(view, at, sight).await?;
                 Ok(now.is_none_or(|now| now.rect != before))
             };
-            moved = match scroll::scroll(view, Some(handle), dx, dy).await {
+            moved = match scroll::scroll(view, Some(handle), by).await {
                 Ok(_) => ask::wait_until(SCROLLED, moves).await?,
                 Err(e) if e.code == ErrorCode::BackendLost => return Err(e),
                 // A container that does not receive the wheel cannot be scrolled, and the caller
@@ -95,19 +95,16 @@ async fn approach(AppView { app, last }: AppView<'_>, at: usize) -> Result<bool>
 /// Returns the scroll containers that do not show the whole element, innermost first, each with the
 /// distance of the element from the container's center. The distance is 0 in a direction in which
 /// the element is fully visible.
-async fn panes_away(
-    AppView { app, last }: AppView<'_>,
-    at: usize,
-    ElementPosition { rect, offset, .. }: &ElementPosition,
-) -> Result<Vec<(usize, Point)>> {
-    let panes = panes(&last.picture, at);
-    let views = ask::extents_of(app, &last.paths(&panes)).await?;
+async fn panes_away(view: AppView<'_>, at: usize, placed: &ElementPosition) -> Result<Vec<(usize, Point)>> {
+    let rect = placed.rect;
+    let panes = panes(&view.last.picture, at);
+    let views = ask::extents_of(view.app, &view.last.paths(&panes)).await?;
     let over = |away: f64, size: f64, room: f64| if away.abs() * 2.0 + size > room { away } else { 0.0 };
     let away = panes.into_iter().zip(views).filter_map(|(pane, view)| {
-        let view = view?.translate(*offset);
+        let view = view?.translate(placed.offset);
         let (dx, dy) = (rect.center().0 - view.center().0, rect.center().1 - view.center().1);
         let by = (over(dx, rect.width, view.width), over(dy, rect.height, view.height));
-        (view.intersection(*rect) != Some(*rect)).then_some((pane, by))
+        (view.intersection(rect) != Some(rect)).then_some((pane, by))
     });
     Ok(away.collect())
 }

@@ -30,16 +30,11 @@ const ASKED: usize = 4;
 
 /// Scrolls the container around `target` by this many pixels with its scroll bars. If no bar moves,
 /// turns the wheel over the target instead, or over the active window if there is no target.
-pub(crate) async fn scroll(
-    view: AppView<'_>,
-    target: Option<Handle>,
-    dx: f64,
-    dy: f64,
-) -> Result<InputOutcome> {
+pub(crate) async fn scroll(view: AppView<'_>, target: Option<Handle>, by: Point) -> Result<InputOutcome> {
     let at = target.and_then(|target| view.index(target));
     let pane = at.and_then(|at| view.last.chain(at).into_iter().find(|&i| scrolls(&view.last[i])));
     if let Some(pane) = pane
-        && reveal::scroll_pane(view, pane, (dx, dy)).await?
+        && reveal::scroll_pane(view, pane, by).await?
     {
         return Ok(InputOutcome::done().moved(true));
     }
@@ -51,7 +46,7 @@ pub(crate) async fn scroll(
         let active = window::active_window(view.app).await?;
         active.ok_or_else(|| screen.unseen("scroll"))?.1.content()
     };
-    let (mut right, mut down, mut moved) = (notches(dx), notches(dy), false);
+    let (mut right, mut down, mut moved) = (notches(by.0), notches(by.1), false);
     loop {
         let turn = match wheel_at(view, target, area, (right != 0, down != 0)).await {
             // After scrolling, no point is left at which the wheel would scroll the container.
@@ -148,19 +143,16 @@ async fn wheel_at(
         let outcome = hit::hit_test(spot, &sight, meant).await;
         match outcome.map_err(|unresolved| unresolved.at(&words))?.hit {
             HitResult::Target => return Ok(turn),
-            // `scroll` has neither `--timeout` nor `--force`.
-            other => {
-                let refusal = other.refusal(&words).map(|e| match other {
-                    HitResult::Covered { .. } | HitResult::PopupGrab { .. } => e.hint(
-                        "close what is in the way (`stickpin key Escape` closes most menus), or omit `--in` to scroll the window",
-                    ),
-                    _ => e,
-                });
-                covered = covered.or(refusal);
-            }
+            other => covered = covered.or_else(|| other.refusal(&words)),
         }
     }
-    Err(covered.unwrap_or_else(|| no_point_error(&words, true)))
+    Err(match covered {
+        // `scroll` has neither `--timeout` nor `--force`.
+        Some(e) if e.code == ErrorCode::ElementCovered => e.hint(
+            "close what is in the way (`stickpin key Escape` closes most menus), or omit `--in` to scroll the window",
+        ),
+        refusal => refusal.unwrap_or_else(|| no_point_error(&words, true)),
+    })
 }
 
 fn no_point_error(words: &str, container: bool) -> Error {

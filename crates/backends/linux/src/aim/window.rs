@@ -51,11 +51,8 @@ async fn floating(view: AppView<'_>, at: usize, windows: &[Window]) -> Result<Op
 
 /// Returns the popup window that shows an object, and the position of its content according to the
 /// app. Returns `None` if the object is in the app's own window, or no popup window matches.
-async fn popup(
-    AppView { app, last }: AppView<'_>,
-    at: usize,
-    windows: &[Window],
-) -> Result<Option<(Window, Rect)>> {
+async fn popup(view: AppView<'_>, at: usize, windows: &[Window]) -> Result<Option<(Window, Rect)>> {
+    let AppView { app, last } = view;
     let (picture, pid) = (&last.picture, app.info.pid);
     if !windows.iter().any(|w| w.popup && w.pid == pid) {
         return Ok(None);
@@ -194,10 +191,10 @@ pub(super) async fn is_elsewhere(view: AppView<'_>, at: usize, taken: &Window, x
 pub(crate) async fn active_window(app: &App) -> Result<Option<(WindowStack, Window)>> {
     let Some(sight) = WindowStack::of(app).await? else { return Ok(None) };
     let pid = app.info.pid;
-    let own = || sight.windows.iter().filter(|w| (w.pid == pid || pid.is_none()) && !w.popup);
-    let shown = || own().filter(|w| w.is_shown());
-    let found = own().find(|w| w.active).or_else(|| shown().next_back()).or_else(|| own().next_back());
-    Ok(found.cloned().map(|window| (sight, window)))
+    let own = sight.windows.iter().filter(|w| (w.pid == pid || pid.is_none()) && !w.popup);
+    // Of several windows, the last one is the topmost.
+    let found = own.max_by_key(|w| (w.active, w.is_shown())).cloned();
+    Ok(found.map(|window| (sight, window)))
 }
 
 #[cfg(test)]
