@@ -205,7 +205,7 @@ async fn aim_once(
 #[async_trait]
 impl Geometry for LinuxDevice {
     async fn visible_rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        position::boxes_on_top(self.view(), handles).await
+        position::boxes(self.view(), handles, true).await
     }
 
     /// Returns the element that an input at a point of the screen reaches; `None` if no element of
@@ -214,9 +214,8 @@ impl Geometry for LinuxDevice {
         lifecycle::alive(&self.app).await?;
         let mut anew = self.last.tree.is_none();
         loop {
-            let Some(sight) = WindowStack::of(&self.app).await? else {
-                return Err(self.app.screen.unseen("determine what is at a point"));
-            };
+            let sight = WindowStack::of(&self.app).await?;
+            let sight = sight.ok_or_else(|| self.app.screen.unseen("determine what is at a point"))?;
             if anew {
                 capture::capture_app(self, &[]).await?;
             }

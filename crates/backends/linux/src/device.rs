@@ -101,7 +101,7 @@ impl Device for LinuxDevice {
     }
 
     async fn rects(&mut self, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-        position::boxes(self.view(), handles).await
+        position::boxes(self.view(), handles, false).await
     }
 
     async fn aim(&mut self, handle: Handle, options: AimOptions<'_>) -> Result<Aim> {

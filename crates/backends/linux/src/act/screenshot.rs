@@ -36,7 +36,7 @@ impl Screenshots for LinuxDevice {
 async fn area(view: AppView<'_>, request: &ScreenshotRequest) -> Result<(X11, Rect)> {
     let x11 = view.app.screen.x11("take screenshots").await?;
     let area = if let Some(handle) = request.of {
-        position::boxes(view, &[handle]).await?.pop().flatten().ok_or_else(not_visible)?
+        position::boxes(view, &[handle], false).await?.pop().flatten().ok_or_else(not_visible)?
     } else if request.full {
         x11.run(|d| Ok(d.area())).await?
     } else {

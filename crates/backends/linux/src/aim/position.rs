@@ -6,7 +6,7 @@ use crate::app::ask::query_extents;
 use crate::app::{AppView, ElementPosition, WindowStack, ask};
 use crate::bus::BusResult;
 use crate::model::overlaps::possible_covers;
-use crate::model::{Object, ObjectTree, Point, chain, extents, popup_in, role as n};
+use crate::model::{ObjectTree, Point, chain, extents, popup_in, role as n};
 use hashbrown::HashMap;
 use stickpin_device::Result;
 use stickpin_tree::{Handle, Rect};
@@ -24,12 +24,7 @@ fn is_behind(windows: &[Window], window: u32, point: Point) -> bool {
 pub(super) fn panes(picture: &ObjectTree, at: usize) -> Vec<usize> {
     let chain = chain(picture, at);
     let end = popup_in(picture, &chain).map_or(chain.len(), |popup| popup + 1);
-    chain[1..end.max(1)].iter().copied().filter(|&i| scrolls(&picture[i])).collect()
-}
-
-/// Returns whether an object is a scroll container, which may show only a part of its content.
-pub(super) fn scrolls(object: &Object) -> bool {
-    object.role == n::SCROLL_PANE
+    chain[1..end.max(1)].iter().copied().filter(|&i| picture[i].role == n::SCROLL_PANE).collect()
 }
 
 /// Returns whether a rectangle has no position, even if its size is known. ATK then reports the
@@ -48,23 +43,18 @@ fn position_paths(picture: &ObjectTree, at: usize) -> Vec<String> {
 }
 
 /// Returns the bounding boxes of elements in screen coordinates; `None` for those without a
-/// position.
-pub(crate) async fn boxes(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-    let relative = view.app.profile().places_are_in_the_window;
-    let sight = if relative { WindowStack::of(view.app).await? } else { None };
-    Ok(boxes_with_frames(view, handles, sight.as_ref()).await?.0)
-}
-
-/// Returns the bounding boxes of elements in screen coordinates. If `sight` is given, also queries
-/// the rectangles of their windows in the same round trip, and returns these by the index of the
-/// window, in the toolkit's coordinates.
-async fn boxes_with_frames(
+/// position, and if `uncovered` is set, for those whose center another window covers. For elements
+/// in popups and floating docks, covering windows are ignored.
+pub(crate) async fn boxes(
     view: AppView<'_>,
     handles: &[Handle],
-    sight: Option<&WindowStack>,
-) -> Result<(Vec<Option<Rect>>, HashMap<usize, Option<Rect>>)> {
+    uncovered: bool,
+) -> Result<Vec<Option<Rect>>> {
+    let needs_windows = uncovered || view.app.profile().places_are_in_the_window;
+    let sight = if needs_windows { WindowStack::of(view.app).await? } else { None };
     // An element without a path has no position.
     let path = |handle: &Handle| view.app.path(*handle).map(|path| path.to_string()).unwrap_or_default();
+    // The rectangles of the elements' windows are queried in the same round trip.
     let tops = handles.iter().filter_map(|handle| Some(view.last.top(view.index(*handle)?)));
     let mut tops: Vec<usize> = tops.filter(|_| sight.is_some()).collect();
     tops.sort_unstable();
@@ -72,33 +62,20 @@ async fn boxes_with_frames(
     let paths: Vec<String> = handles.iter().map(path).chain(view.last.paths(&tops)).collect();
     let mut rects = ask::extents_of(view.app, &paths).await?;
     let frames: HashMap<_, _> = tops.into_iter().zip(rects.split_off(handles.len())).collect();
-    for (handle, rect) in handles.iter().zip(&mut rects) {
-        *rect = rect.filter(|rect| !has_no_position(*rect));
-        let Some((at, rect)) = view.index(*handle).zip(rect.as_mut()) else { continue };
-        let frame = frames.get(&view.last.top(at)).copied().flatten();
-        *rect = rect.translate(offset(view, at, frame, sight).await?);
-    }
-    Ok((rects, frames))
-}
-
-/// Returns the bounding boxes of elements in screen coordinates; `None` for those without a
-/// position, and for those whose center another window covers. For elements in popups and floating
-/// docks, covering windows are ignored.
-pub(crate) async fn boxes_on_top(view: AppView<'_>, handles: &[Handle]) -> Result<Vec<Option<Rect>>> {
-    let Some(sight) = WindowStack::of(view.app).await? else { return boxes(view, handles).await };
-    let (mut rects, frames) = boxes_with_frames(view, handles, Some(&sight)).await?;
     let mut shown_by: HashMap<usize, Option<u32>> = HashMap::new();
     for (handle, rect) in handles.iter().zip(&mut rects) {
-        let Some((at, place)) = view.index(*handle).zip(*rect) else { continue };
+        *rect = rect.filter(|rect| !has_no_position(*rect));
+        let Some((at, place)) = view.index(*handle).zip(rect.as_mut()) else { continue };
         let chain = view.last.chain(at);
-        // The element is in a separate window.
-        let apart = chain[..chain.len() - 1].iter().any(|&i| view.last[i].floats());
-        if apart || popup_in(&view.last.picture, &chain).is_some() {
-            continue;
-        }
         let top = view.last.top(at);
+        let frame = frames.get(&top).copied().flatten();
+        *place = place.translate(offset(view, at, frame, sight.as_ref()).await?);
+        // The element is in a separate window.
+        let apart = chain[..chain.len() - 1].iter().any(|&i| view.last[i].floats())
+            || popup_in(&view.last.picture, &chain).is_some();
+        let Some(sight) = sight.as_ref().filter(|_| uncovered && !apart) else { continue };
         if !shown_by.contains_key(&top) {
-            let window = window::window_with(view, top, frames[&top], &sight.windows).await?;
+            let window = window::window_with(view, top, frame, &sight.windows).await?;
             shown_by.insert(top, window.map(|(window, _)| window.id));
         }
         if shown_by[&top].is_some_and(|window| is_behind(&sight.windows, window, place.center())) {
@@ -181,6 +158,7 @@ pub(super) async fn position_from_answers(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::model::Object;
     use crate::model::extents::tests::window;
     use crate::model::parents::DEEP;
     use crate::toolkit::profile::Toolkit;

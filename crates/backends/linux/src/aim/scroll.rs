@@ -4,10 +4,9 @@
 //! the number; over a container inside another one, it scrolls the inner one.
 
 use crate::aim::hit::{self, HitPoint, IntendedTarget};
-use crate::aim::position::{self, scrolls};
-use crate::aim::{input_grab, reveal, window};
+use crate::aim::{input_grab, position, reveal, window};
 use crate::app::{AppView, WindowStack, ask, settle, unknown};
-use crate::model::{Facts, ObjectTree, Point, roles, states};
+use crate::model::{Facts, ObjectTree, Point, role, roles, states};
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, ErrorCode, HitResult, InputOutcome, Result};
 use stickpin_tree::{Handle, Rect};
@@ -32,7 +31,8 @@ const ASKED: usize = 4;
 /// turns the wheel over the target instead, or over the active window if there is no target.
 pub(crate) async fn scroll(view: AppView<'_>, target: Option<Handle>, by: Point) -> Result<InputOutcome> {
     let at = target.and_then(|target| view.index(target));
-    let pane = at.and_then(|at| view.last.chain(at).into_iter().find(|&i| scrolls(&view.last[i])));
+    let pane =
+        at.and_then(|at| view.last.chain(at).into_iter().find(|&i| view.last[i].role == role::SCROLL_PANE));
     if let Some(pane) = pane
         && reveal::scroll_pane(view, pane, by).await?
     {
@@ -199,7 +199,9 @@ fn free_points(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec
 fn takers(picture: &ObjectTree, at: usize, inner: bool) -> Vec<usize> {
     let takes = |&other: &usize| {
         let object = &picture[other];
-        object.shown && (roles::is(object.role, Facts::TURNED) || (inner && other != at && scrolls(object)))
+        object.shown
+            && (roles::is(object.role, Facts::TURNED)
+                || (inner && other != at && object.role == role::SCROLL_PANE))
     };
     picture.inside(at).filter(takes).collect()
 }
@@ -208,7 +210,6 @@ fn takers(picture: &ObjectTree, at: usize, inner: bool) -> Vec<usize> {
 mod tests {
     use super::*;
     use crate::model::Object;
-    use crate::model::role;
     use crate::toolkit::profile::Toolkit;
 
     #[test]

@@ -32,7 +32,7 @@ async fn boxes_of_all_elements_are_one_trip() {
         let Some((window, _app, mut device)) = shown(dir.path(), toolkit).await else { return };
         let handles = [FIRST, SECOND, FIRST].map(|path| device.app.ids.handle(path));
         let before = device.app.link.trips();
-        let rects = position::boxes_on_top(device.view(), &handles).await.unwrap();
+        let rects = position::boxes(device.view(), &handles, true).await.unwrap();
         assert!(rects.iter().all(Option::is_some), "{toolkit:?}: {rects:?}");
         assert_eq!(device.app.link.trips() - before, 1, "{toolkit:?}");
         drop(window);
