@@ -236,9 +236,6 @@ async fn named_hit(view: AppView<'_>, at: usize, path: &str) -> Result<HitResult
 async fn beside_hit(spot: HitPoint<'_>, at: usize, said: Option<&[Option<Rect>]>) -> Resolved<HitResult> {
     let AppView { app, last } = spot.view;
     let over = possible_covers(&last.picture, at);
-    if over.is_empty() {
-        return Ok(HitResult::Target);
-    }
     let said = match said {
         Some(said) => said.to_vec(),
         None => ask::extents_of(app, &last.paths(&over)).await?,
@@ -261,10 +258,7 @@ async fn is_picked(spot: HitPoint<'_>, at: usize) -> Result<bool> {
         return Ok(false);
     }
     let chain = last.chain(at);
-    let top = match popup_in(&last.picture, &chain) {
-        Some(popup) => chain[popup],
-        None => last.top(at),
-    };
+    let top = popup_in(&last.picture, &chain).map_or_else(|| last.top(at), |popup| chain[popup]);
     let there = match deepest(spot, &last[top].path).await {
         Ok(Some(there)) => there,
         Ok(None) | Err(Unresolved::Unknown(_)) => return Ok(false),

@@ -50,16 +50,11 @@ pub(super) async fn covering_object(spot: HitPoint<'_>, at: usize) -> Result<Opt
     let said = ask::extents_of(app, &later).await?;
     let here = later.into_iter().zip(said).filter(|(_, rect)| rect.is_some_and(|rect| spot.is_in(rect)));
     let here: Vec<String> = here.map(|(path, _)| path).collect();
-    if here.is_empty() {
-        return Ok(None);
-    }
     let own = &last[at];
     let now = read_objects(app, here).await?;
     // The last one is drawn on top.
     let over = now.objects.into_iter().rev().find(|object| lies_over(object, own, now.toolkit));
-    if let Some(object) = &over {
-        tracing::debug!(over = object.path, "lies over {}", own.path);
-    }
+    let over = over.inspect(|object| tracing::debug!(over = object.path, "lies over {}", own.path));
     Ok(over.map(|object| object.path))
 }
 
