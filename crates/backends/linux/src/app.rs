@@ -223,7 +223,7 @@ pub(crate) struct LastCapture {
     pub(crate) changes_when_read: u64,
     by_path: HashMap<String, usize>,
     /// The parent of each object.
-    parents: Vec<usize>,
+    pub(crate) parents: Vec<usize>,
 }
 
 impl Default for LastCapture {

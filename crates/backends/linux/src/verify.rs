@@ -36,8 +36,7 @@ pub(crate) async fn reuse_last_tree(
     let seen = last.changes_when_read;
     let unchanged = app.events.state().changes == seen;
     let tree = last.tree.as_ref().filter(|_| unchanged);
-    let again =
-        tree.and_then(|tree| Some((tree, RecheckedObjects::of(&last.picture, &app.ids, handle, context)?)));
+    let again = tree.and_then(|tree| Some((tree, RecheckedObjects::of(last, &app.ids, handle, context)?)));
     if let Some((tree, again)) = again {
         let (link, picture, at) = (&app.link, &last.picture, again.objects[0]);
         let by_action = press::presses_by_action(view, at);
@@ -68,7 +67,7 @@ pub(crate) async fn reuse_last_tree(
 /// Returns `BACKEND_LOST` or `TIMEOUT`, and `INTERNAL` if the answers do not form a valid tree.
 pub(crate) async fn recheck_element(device: &mut LinuxDevice, handle: Handle) -> Result<Option<Arc<Tree>>> {
     let LinuxDevice { app, last, .. } = device;
-    let Some(again) = RecheckedObjects::itself(&last.picture, &app.ids, handle) else {
+    let Some(again) = RecheckedObjects::itself(last, &app.ids, handle) else {
         return lifecycle::barrier(app).await.map(|()| None);
     };
     let mut now = lifecycle::check_answer(app, again.ask(&app.link, &last.picture).await).await?;

@@ -1,6 +1,7 @@
 //! The queries that verify an element: about the element itself, the content of its row, and the
 //! objects whose changes may change its record. The answers are compared with the last capture.
 
+use crate::app::LastCapture;
 use crate::bus::{BusResult, Link, embedded_path};
 use crate::capture::question::{Question, Questions, may_be_socket};
 use crate::model::{Facts, Object, ObjectTree, PathNumbers, is_real, parents, role, roles, states};
@@ -45,19 +46,18 @@ impl RecheckedObjects {
     /// row, and the context of its record. Returns `None` if the element is not in the capture, or
     /// if there are too many objects.
     pub(super) fn of(
-        picture: &ObjectTree,
+        last: &LastCapture,
         ids: &PathNumbers,
         handle: Handle,
         context: &[Handle],
     ) -> Option<Self> {
-        // The app has no parent and is above all other objects.
-        let above = parents::parents(picture);
-        let find = |h: Handle| find_shown(picture, &ids.path(h.id)?);
+        let picture = &last.picture;
+        let find = |handle| find_shown(last, ids, handle);
         let target = find(handle)?;
-        let spot = page_point(picture, &above, target);
+        let spot = page_point(picture, &last.parents, target);
         let mut again = Self { spot, ..Self::default() };
         for start in std::iter::once(target).chain(context.iter().filter_map(|&h| find(h))) {
-            for at in parents::ancestors(&above, start) {
+            for at in parents::ancestors(&last.parents, start) {
                 if at != target {
                     again.above.insert(at);
                 }
@@ -71,15 +71,14 @@ impl RecheckedObjects {
     /// Collects the element, the objects that may name it (its content and labels), and its window,
     /// whose title an action may change. Returns `None` if the element is not in the capture, or if
     /// there are too many objects.
-    pub(super) fn itself(picture: &ObjectTree, ids: &PathNumbers, handle: Handle) -> Option<Self> {
-        let target = find_shown(picture, &ids.path(handle.id)?)?;
-        let find = |path: &str| picture.objects.iter().position(|o| o.path == path);
+    pub(super) fn itself(last: &LastCapture, ids: &PathNumbers, handle: Handle) -> Option<Self> {
+        let (picture, target) = (&last.picture, find_shown(last, ids, handle)?);
         let mut again = Self::default();
-        let labels = picture[target].labelled_by.iter().filter_map(|label| find(label));
+        let labels = picture[target].labelled_by.iter().filter_map(|label| last.at(label));
         for at in std::iter::once(target).chain(labels) {
             again.add(picture, at, at != target || names_itself(picture, at))?;
         }
-        again.objects.extend(parents::top(&parents::parents(picture), target));
+        again.objects.extend(parents::top(&last.parents, target));
         (again.objects.len() <= MOST).then_some(again)
     }
 
@@ -136,8 +135,7 @@ impl RecheckedObjects {
             spot.is_shown(link, picture).await
         };
         let answers = questions.ask_in_order(link, &mut now);
-        let (shown, answers) = tokio::join!(biased; shown, answers);
-        let (shown, answers) = (shown?, answers?);
+        let (shown, answers) = tokio::try_join!(biased; shown, answers)?;
         let objects = now.objects;
         let path = |at: &usize| picture[*at].path.as_str();
         let same_children = |(at, named): &(usize, Vec<String>)| {
@@ -179,9 +177,9 @@ impl RecheckedObjects {
     }
 }
 
-/// Returns the index of the object with this path, if it is shown.
-fn find_shown(picture: &ObjectTree, path: &str) -> Option<usize> {
-    picture.objects.iter().position(|object| object.path == path).filter(|&at| picture[at].shown)
+/// Returns the index of a handle's object, if it is shown.
+fn find_shown(last: &LastCapture, ids: &PathNumbers, handle: Handle) -> Option<usize> {
+    last.at(&ids.path(handle.id)?).filter(|&at| last[at].shown)
 }
 
 /// Returns whether the content of an object may be its name.

@@ -1,5 +1,7 @@
 use super::*;
+use crate::capture::tree;
 use crate::toolkit::profile::Toolkit;
+use std::sync::Arc;
 
 /// Returns a window with a list of two rows of two cells each, and a button.
 pub(in crate::verify) fn picture() -> ObjectTree {
@@ -34,7 +36,13 @@ fn again_of(picture: &ObjectTree, target: u64, context: &[u64]) -> Option<Rechec
     let path = |at: u64| picture.objects.get(usize::try_from(at).ok()?).map(|object| object.path.as_str());
     let handle = |at: u64| ids.handle(path(at).unwrap_or("/nowhere"));
     let context: Vec<Handle> = context.iter().copied().map(handle).collect();
-    RecheckedObjects::of(picture, &ids, handle(target), &context)
+    RecheckedObjects::of(&capture(picture), &ids, handle(target), &context)
+}
+
+/// Returns the capture of these objects.
+fn capture(picture: &ObjectTree) -> LastCapture {
+    let tree = tree::build(picture, &PathNumbers::default(), "linux:app", &[]).unwrap();
+    LastCapture::new(picture.clone(), Arc::new(tree), 0)
 }
 
 /// Returns the queries that are repeated for an element, each with the index of its object.
@@ -95,7 +103,7 @@ fn an_element_by_itself_is_asked_with_what_names_it() {
     picture.objects[9].labelled_by = vec!["/7".to_owned(), "/nowhere".to_owned()];
     let itself = |picture: &ObjectTree, at: u64| {
         let ids = PathNumbers::default();
-        let again = RecheckedObjects::itself(picture, &ids, ids.handle(&format!("/{at}")))?;
+        let again = RecheckedObjects::itself(&capture(picture), &ids, ids.handle(&format!("/{at}")))?;
         Some(again.objects.into_iter().collect::<Vec<_>>())
     };
     assert_eq!(itself(&picture, 9), Some(vec![9, 7, 1]), "and its window");
