@@ -165,10 +165,8 @@ async fn aim_once(
     // The hit test may raise the window if another one is in front of the target.
     untouched = untouched.filter(|_| on_top);
     let over = untouched.as_ref().map(|ahead| ahead.rects[1].as_slice());
-    // A popup is a separate window. The app would name the object below it.
-    let asked = !by_action && !window.popup;
     let spot = HitPoint { view, point, offset };
-    let meant = IntendedTarget { at, window: &window, on_top, asked, over };
+    let meant = IntendedTarget { at, window: &window, on_top, by_action, over };
     let HitOutcome { mut hit, named } = hit::hit_test(spot, &look, meant).await?;
     if matches!(hit, HitResult::Covered { .. }) && window::is_elsewhere(view, at, &window, &look.x11).await? {
         return off_screen(rect, RetryReason::OutOfView);

@@ -64,10 +64,8 @@ pub(crate) struct IntendedTarget<'d> {
     pub(crate) window: &'d Window,
     /// Whether the window is known to be the topmost one at the point.
     pub(crate) on_top: bool,
-    /// Whether to query the app for the object at the point. The query is omitted for a press
-    /// through the element's own action, and for a point in a popup, where the app would name the
-    /// object below.
-    pub(crate) asked: bool,
+    /// Whether the input goes to the element's own action, which no other element can receive.
+    pub(crate) by_action: bool,
     /// The rectangles of objects that may cover the target, if they were queried just now.
     pub(crate) over: Option<&'d [Option<Rect>]>,
 }
@@ -96,7 +94,7 @@ impl HitOutcome {
 pub(crate) async fn hit_test(
     spot: HitPoint<'_>,
     sight: &WindowStack,
-    IntendedTarget { at, window, on_top, asked, over }: IntendedTarget<'_>,
+    IntendedTarget { at, window, on_top, by_action, over }: IntendedTarget<'_>,
 ) -> Resolved<HitOutcome> {
     let AppView { app, last } = spot.view;
     let hit = match window::pending_dialog(&last.picture, last.top(at), app.info.pid, &sight.windows) {
@@ -110,7 +108,8 @@ pub(crate) async fn hit_test(
     if hit != HitResult::Target {
         return Ok(HitOutcome { hit, named: false });
     }
-    within(spot, at, asked, over).await
+    // A popup is a separate window. The app would name the object below it.
+    within(spot, at, !by_action && !window.popup, over).await
 }
 
 /// Returns the path of the object that an input at a point of the screen reaches; `None` if the app
@@ -168,7 +167,8 @@ async fn uppermost(spot: HitPoint<'_>, named: String) -> Resolved<String> {
     Err(Unresolved::Unknown("the app keeps reporting more elements at the same point".to_owned()))
 }
 
-/// Performs the hit test for an input that an object's window receives.
+/// Performs the hit test for an input that an object's window receives. `asked` states whether to
+/// query the app for the object at the point.
 async fn within(
     spot: HitPoint<'_>,
     at: usize,

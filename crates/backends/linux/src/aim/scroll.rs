@@ -136,7 +136,7 @@ async fn wheel_at(
     let Some(&first) = free.first() else { return Err(no_point_error(&words, container.is_some())) };
     let shown = window::window_with(view, at, placed.frame, &sight.windows).await?;
     let Some((window, _)) = shown.filter(|_| container.is_some()) else { return Ok(first) };
-    let meant = IntendedTarget { at, window: &window, on_top: false, asked: !window.popup, over: None };
+    let meant = IntendedTarget { at, window: &window, on_top: false, by_action: false, over: None };
     let mut covered = None;
     for turn in free {
         let spot = HitPoint { view, point: turn.point, offset: placed.offset };

@@ -62,25 +62,23 @@ pub(super) async fn covering_object(spot: HitPoint<'_>, at: usize) -> Result<Opt
 /// innermost first.
 async fn later(AppView { app, last }: AppView<'_>, at: usize) -> Result<Vec<String>> {
     let above = last.chain(at);
-    let end = end_of_window(&last.picture, &above);
-    let real = |at: usize| is_real(&last[at].path);
+    let inside = &above[..end_of_window(&last.picture, &above)];
     let overlap = |pair: &&[usize]| {
-        real(pair[0]) && real(pair[1]) && lets_overlap(last.picture.toolkit, &last[pair[1]])
+        let real = pair.iter().all(|&at| is_real(&last[at].path));
+        real && lets_overlap(last.picture.toolkit, &last[pair[1]])
     };
-    let pairs: Vec<&[usize]> = above[..end].windows(2).filter(overlap).collect();
+    let pairs: Vec<&[usize]> = inside.windows(2).filter(overlap).collect();
     let call = |pair: &&[usize]| Call::new(&last[pair[1]].path, ACCESSIBLE, "GetChildren");
     let children = app.link.each::<Vec<Reference>>(&pairs.iter().map(call).collect::<Vec<_>>()).await;
-    let children = lifecycle::check_answer(app, children).await?;
-    let mut out = Vec::new();
-    for (pair, children) in pairs.iter().zip(children) {
-        // If the object does not support the query or is gone, its position reveals that later.
-        let Some(children) = children else { continue };
+    let mut later = Vec::new();
+    for (pair, children) in pairs.iter().zip(lifecycle::check_answer(app, children).await?) {
         let [child, holder] = [pair[0], pair[1]].map(|at| &last[at].path);
-        let children = children.into_iter().map(|path| app.link.resolve_path(holder, path));
+        // If the object does not support the query or is gone, its position reveals that later.
+        let children = children.into_iter().flatten().map(|path| app.link.resolve_path(holder, path));
         // If the capture moved the child to this object, it is not among these children.
-        out.extend(children.skip_while(|path| path != child).skip(1));
+        later.extend(children.skip_while(|path| path != child).skip(1));
     }
-    Ok(out)
+    Ok(later)
 }
 
 /// Reads the current state of objects.
