@@ -1,10 +1,8 @@
 use super::*;
-use crate::capture::tree;
 use crate::toolkit::profile::Toolkit;
-use std::sync::Arc;
 
 /// Returns a window with a list of two rows of two cells each, and a button.
-pub(in crate::verify) fn picture() -> ObjectTree {
+fn picture() -> ObjectTree {
     let object = |role, children: &[usize]| Object {
         role,
         children: children.to_vec(),
