@@ -11,13 +11,12 @@ pub(crate) mod window_stack;
 
 pub(crate) use window_stack::{ActionPrefetch, ElementPosition, WindowStack};
 
-use crate::app::pointer::LastPress;
 use crate::app::readahead::Readahead;
 use crate::bus::{AccessibilityBus, Link};
 use crate::capture::tables::Cells;
 use crate::events::AppEvents;
 use crate::limits::ACTIVATION;
-use crate::model::{Object, ObjectTree, PathNumbers, ROW, parents};
+use crate::model::{Object, ObjectTree, PathNumbers, Point, ROW, parents};
 use crate::screen::Screen;
 use crate::toolkit::profile::{Profile, Toolkit};
 use hashbrown::HashMap;
@@ -68,7 +67,7 @@ pub(crate) struct LinuxDevice {
     /// request. GTK 4 acts after a delay.
     pub(crate) activated: Option<(String, Instant)>,
     /// The time and position of the last press of the pointer.
-    pub(crate) last_press: Option<LastPress>,
+    pub(crate) last_press: Option<(Instant, Point)>,
     /// The app's windows on the screen, if the app is known not to list all of them.
     pub(crate) unlisted: Vec<u32>,
     /// Whether the process is known to work constantly without signaling anything.

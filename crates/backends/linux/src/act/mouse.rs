@@ -2,7 +2,7 @@
 
 use crate::act::Act;
 use crate::aim::{self, input_grab, press};
-use crate::app::pointer::{LastPress, move_pointer, press_pointer, wait_double_click_interval};
+use crate::app::pointer::{move_pointer, press_pointer, wait_double_click_interval};
 use crate::app::{App, LinuxDevice, ask, lifecycle, unknown};
 use crate::model::{Object, Point, states as s};
 use std::time::{Duration, Instant};
@@ -25,7 +25,7 @@ pub(crate) async fn press_at(act: &mut Act<'_>, action: &Action) -> Result<Input
         input_grab::own_window_at(act.device.view(), "press with the pointer", (x, y), target).await?;
     let link = Some(&act.device.app.link);
     let pressed = press_pointer(&sight.x11, &window, action, link, act.cancel).await;
-    act.device.last_press = Some(LastPress { at: Instant::now(), point: (x, y) });
+    act.device.last_press = Some((Instant::now(), (x, y)));
     pressed.map(|()| InputOutcome::done())
 }
 

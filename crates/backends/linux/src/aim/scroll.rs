@@ -48,7 +48,7 @@ pub(crate) async fn scroll(view: AppView<'_>, target: Option<Handle>, by: Point)
     };
     let (mut right, mut down, mut moved) = (notches(by.0), notches(by.1), false);
     loop {
-        let turn = match wheel_at(view, target, area, (right != 0, down != 0)).await {
+        let turn = match wheel_at(view, at, area, (right != 0, down != 0)).await {
             // After scrolling, no point is left at which the wheel would scroll the container.
             Err(e) if moved && e.code == ErrorCode::ElementCovered => break,
             turn => turn?,
@@ -116,12 +116,11 @@ struct WheelPoint {
 /// Returns `ELEMENT_COVERED` if something else would receive the wheel at every point.
 async fn wheel_at(
     view: AppView<'_>,
-    target: Option<Handle>,
+    container: Option<usize>,
     area: Rect,
     along: (bool, bool),
 ) -> Result<WheelPoint> {
     let middle = WheelPoint { point: area.center(), steady: true };
-    let container = target.and_then(|target| view.index(target));
     let active = |&top: &usize| view.last[top].shown && view.last[top].is(states::ACTIVE);
     let top = || view.last.picture.root().children.iter().copied().find(active);
     let Some(at) = container.or_else(top) else { return Ok(middle) };
@@ -199,9 +198,8 @@ fn free_points(area: Rect, places: &[Rect], (across, down): (bool, bool)) -> Vec
 fn takers(picture: &ObjectTree, at: usize, inner: bool) -> Vec<usize> {
     let takes = |&other: &usize| {
         let object = &picture[other];
-        object.shown
-            && (roles::is(object.role, Facts::TURNED)
-                || (inner && other != at && object.role == role::SCROLL_PANE))
+        let scrolls = inner && other != at && object.role == role::SCROLL_PANE;
+        object.shown && (scrolls || roles::is(object.role, Facts::TURNED))
     };
     picture.inside(at).filter(takes).collect()
 }

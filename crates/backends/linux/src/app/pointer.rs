@@ -8,22 +8,6 @@ use stickpin_device::{Action, CancellationToken, Error, Result};
 use stickpin_x11desk::{HeldInput, Window, X11, keyboard, pings, pointer, window_manager};
 use tokio::time::{sleep, timeout};
 
-/// A press of the pointer that was sent.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct LastPress {
-    pub(crate) at: Instant,
-    pub(crate) point: Point,
-}
-
-impl LastPress {
-    /// Returns the delay that keeps the next press from forming a double press with this one.
-    fn remaining_interval(&self, (x, y): Point) -> Duration {
-        let near = (x - self.point.0).abs() <= DOUBLE_CLICK_DISTANCE
-            && (y - self.point.1).abs() <= DOUBLE_CLICK_DISTANCE;
-        if near { DOUBLE_CLICK_INTERVAL.saturating_sub(self.at.elapsed()) } else { Duration::ZERO }
-    }
-}
-
 /// The time, with a margin, within which a second press forms a double press. Qt and GTK use 400
 /// ms.
 const DOUBLE_CLICK_INTERVAL: Duration = Duration::from_millis(430);
@@ -32,10 +16,16 @@ const DOUBLE_CLICK_INTERVAL: Duration = Duration::from_millis(430);
 /// double press.
 const DOUBLE_CLICK_DISTANCE: f64 = 8.0;
 
+/// Returns the delay that keeps a press at a point from forming a double press with the last one.
+fn remaining_interval((at, last): (Instant, Point), (x, y): Point) -> Duration {
+    let near = (x - last.0).abs() <= DOUBLE_CLICK_DISTANCE && (y - last.1).abs() <= DOUBLE_CLICK_DISTANCE;
+    if near { DOUBLE_CLICK_INTERVAL.saturating_sub(at.elapsed()) } else { Duration::ZERO }
+}
+
 /// Waits out the double-press interval, so that presses from two commands never form a double
 /// press.
 pub(crate) async fn wait_double_click_interval(device: &LinuxDevice, point: Point) {
-    let wait = device.last_press.map_or(Duration::ZERO, |pressed| pressed.remaining_interval(point));
+    let wait = device.last_press.map_or(Duration::ZERO, |last| remaining_interval(last, point));
     if !wait.is_zero() {
         sleep(wait).await;
     }
@@ -82,8 +72,6 @@ pub(crate) async fn press_pointer(
         return Err(Error::internal("the action is not a press"));
     };
     let id = window.id;
-    // A window manager may raise an inactive window that is pressed.
-    let through = !window.active;
     move_pointer(x11, Some(id), point).await.map_err(unknown)?;
     let held = HeldInput::new(x11, modifiers, button);
     x11.run(move |d| keyboard::hold(d, modifiers, true)).await.map_err(unknown)?;
@@ -96,7 +84,8 @@ pub(crate) async fn press_pointer(
         }
         // The button is released in any case.
         let up = x11.run(move |d| pointer::release(d, button)).await;
-        let managed = through || nth < presses;
+        // A window manager may raise an inactive window that is pressed.
+        let managed = !window.active || nth < presses;
         let delivered = x11.run(move |d| {
             if managed {
                 window_manager::sync(d)?;
@@ -122,11 +111,11 @@ mod tests {
     #[test]
     fn press_waits_out_the_double_click_interval_nearby() {
         // Set the time an hour ahead, so that the clock of a busy machine does not matter.
-        let mut last = LastPress { at: Instant::now() + Duration::from_secs(3600), point: (10.0, 10.0) };
-        assert_eq!(last.remaining_interval((14.0, 6.0)), DOUBLE_CLICK_INTERVAL);
-        assert_eq!(last.remaining_interval((30.0, 10.0)), Duration::ZERO);
-        last.at = Instant::now().checked_sub(DOUBLE_CLICK_INTERVAL).expect("the machine has run that long");
-        assert_eq!(last.remaining_interval((10.0, 10.0)), Duration::ZERO);
+        let (mut at, point) = (Instant::now() + Duration::from_secs(3600), (10.0, 10.0));
+        assert_eq!(remaining_interval((at, point), (14.0, 6.0)), DOUBLE_CLICK_INTERVAL);
+        assert_eq!(remaining_interval((at, point), (30.0, 10.0)), Duration::ZERO);
+        at = Instant::now().checked_sub(DOUBLE_CLICK_INTERVAL).expect("the machine has run that long");
+        assert_eq!(remaining_interval((at, point), (10.0, 10.0)), Duration::ZERO);
     }
 
     #[tokio::test]

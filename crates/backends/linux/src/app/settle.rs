@@ -23,8 +23,7 @@ pub(crate) async fn until_quiet(
     cancel: &CancellationToken,
 ) -> Result<SettleResult> {
     // A pending activation has not been signaled yet.
-    let pending = app::pending(device);
-    let start = Instant::now() + pending;
+    let start = Instant::now() + app::pending(device);
     let end = start + request.cap;
     let mut work = ProcessorTime::of(device.app.info.pid);
     loop {
