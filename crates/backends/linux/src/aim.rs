@@ -280,12 +280,10 @@ fn onto(screen: Rect, place: Rect) -> Point {
 
 /// Returns whether no other window can cover this one at a point, judging by the rectangles alone.
 /// The server also takes the shapes into account. `windows` is in stacking order, lowest first.
-fn on_top(windows: &[Window], window: &Window, point: Point, alone: bool) -> bool {
+fn on_top(windows: &[Window], window: &Window, (x, y): Point, alone: bool) -> bool {
     let Some(at) = windows.iter().position(|w| w.id == window.id) else { return false };
-    let blocks = |w: &Window| w.blocks(window, alone);
-    let covers =
-        |w: &Window| w.area.contains(point.0, point.1) || w.area_with_decoration().contains(point.0, point.1);
-    !windows.iter().any(blocks) && !windows[at + 1..].iter().any(covers)
+    let covers = |w: &Window| w.area.contains(x, y) || w.area_with_decoration().contains(x, y);
+    !windows.iter().any(|w| w.blocks(window, alone)) && !windows[at + 1..].iter().any(covers)
 }
 
 #[cfg(test)]

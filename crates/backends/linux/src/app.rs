@@ -238,13 +238,8 @@ impl LastCapture {
         // The first of two objects with the same path counts.
         let paths = picture.objects.iter().enumerate().rev();
         let by_path = paths.map(|(at, object)| (object.path.clone(), at)).collect();
-        Self {
-            parents: parents::parents(&picture),
-            by_path,
-            picture,
-            tree: Some(tree),
-            changes_when_read: seen,
-        }
+        let parents = parents::parents(&picture);
+        Self { picture, tree: Some(tree), changes_when_read: seen, by_path, parents }
     }
 
     /// Returns the paths of objects.

@@ -147,12 +147,8 @@ pub(super) async fn position_from_answers(
     let offset = offset(view, at, *frame, sight).await?;
     tracing::debug!(at, ?said, ?offset, "where it is, the containers that it scrolls in, and its window");
     let seen = panes.iter().flatten().try_fold(rect, |seen, pane| seen.intersection(*pane));
-    Ok(Some(ElementPosition {
-        rect: rect.translate(offset),
-        seen: seen.map(|seen| seen.translate(offset)),
-        offset,
-        frame: *frame,
-    }))
+    let (rect, seen) = (rect.translate(offset), seen.map(|seen| seen.translate(offset)));
+    Ok(Some(ElementPosition { rect, seen, offset, frame: *frame }))
 }
 
 #[cfg(test)]

@@ -131,11 +131,9 @@ pub(super) async fn window_hit(
     if let Some(dialog) = look.windows.iter().find(|w| w.blocks(window, alone)) {
         let what = covering_window(app, dialog.clone(), &look.x11).await?;
         // A dialog of another process is not in the tree.
-        let own = dialog.pid == app.info.pid;
-        return Ok(if own {
-            HitResult::Covered { by: None, what }
-        } else {
-            HitResult::PopupGrab { by: None, what }
+        return Ok(match dialog.pid == app.info.pid {
+            true => HitResult::Covered { by: None, what },
+            false => HitResult::PopupGrab { by: None, what },
         });
     }
     let mut raised = !app.screen.own || window.popup;
