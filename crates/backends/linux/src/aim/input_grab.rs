@@ -79,20 +79,18 @@ fn modal_panel(picture: &ObjectTree, at: usize) -> Option<usize> {
         return None;
     }
     let above = chain(picture, at);
-    let top = above.last();
     let modal = |at: &usize| {
         let object = &picture[*at];
         object.role == role::PANEL && object.shown && object.is(states::MODAL)
     };
-    let beside = |panel: &usize| !above.contains(panel) && chain(picture, *panel).last() == top;
+    let beside = |panel: &usize| !above.contains(panel) && chain(picture, *panel).last() == above.last();
     (0..picture.objects.len()).filter(modal).find(beside)
 }
 
 /// Returns whether an object is an entry of a menu bar in which another menu is open: moving the
 /// pointer switches menus.
 pub(super) fn of_the_open_bar(picture: &ObjectTree, at: usize) -> bool {
-    let bar = chain(picture, at).get(1).copied();
-    let bar = bar.filter(|&bar| picture[bar].role == role::MENU_BAR);
+    let bar = chain(picture, at).get(1).copied().filter(|&bar| picture[bar].role == role::MENU_BAR);
     let open = open_beside(picture, Some(at));
     bar.zip(open).is_some_and(|(bar, open)| chain(picture, open).contains(&bar))
 }

@@ -43,14 +43,10 @@ fn position_paths(picture: &ObjectTree, at: usize) -> Vec<String> {
 }
 
 /// Returns the bounding boxes of elements in screen coordinates; `None` for those without a
-/// position, and if `uncovered` is set, for those whose center another window covers. For elements
+/// position, and if `on_top` is set, for those whose center another window covers. For elements
 /// in popups and floating docks, covering windows are ignored.
-pub(crate) async fn boxes(
-    view: AppView<'_>,
-    handles: &[Handle],
-    uncovered: bool,
-) -> Result<Vec<Option<Rect>>> {
-    let needs_windows = uncovered || view.app.profile().places_are_in_the_window;
+pub(crate) async fn boxes(view: AppView<'_>, handles: &[Handle], on_top: bool) -> Result<Vec<Option<Rect>>> {
+    let needs_windows = on_top || view.app.profile().places_are_in_the_window;
     let sight = if needs_windows { WindowStack::of(view.app).await? } else { None };
     // An element without a path has no position.
     let path = |handle: &Handle| view.app.path(*handle).map(|path| path.to_string()).unwrap_or_default();
@@ -73,7 +69,7 @@ pub(crate) async fn boxes(
         // The element is in a separate window.
         let apart = chain[..chain.len() - 1].iter().any(|&i| view.last[i].floats())
             || popup_in(&view.last.picture, &chain).is_some();
-        let Some(sight) = sight.as_ref().filter(|_| uncovered && !apart) else { continue };
+        let Some(sight) = sight.as_ref().filter(|_| on_top && !apart) else { continue };
         if !shown_by.contains_key(&top) {
             let window = window::window_with(view, top, frame, &sight.windows).await?;
             shown_by.insert(top, window.map(|(window, _)| window.id));

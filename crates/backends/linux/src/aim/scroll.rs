@@ -81,22 +81,19 @@ async fn turn_wheel(
     });
     turned.await.map_err(unknown)?;
     // Movement becomes visible only when it is drawn.
-    let cancel = CancellationToken::new();
-    settle::until_changed(view, SCROLLED, &cancel).await?;
+    settle::until_changed(view, SCROLLED, &CancellationToken::new()).await?;
     let after = x11.run(move |d| screenshot::take_screenshot(d, area)).await.map_err(unknown)?;
     Ok(before != after)
 }
 
 /// Converts pixels to notches: at least one and at most [`NOTCHES`], unless `pixels` is zero or not
 /// finite.
+#[expect(clippy::cast_possible_truncation, reason = "within the bound")]
 fn notches(pixels: f64) -> i32 {
     if pixels == 0.0 || !pixels.is_finite() {
         return 0;
     }
-    let count = (pixels.abs() / NOTCH).round().clamp(1.0, NOTCHES).copysign(pixels);
-    #[expect(clippy::cast_possible_truncation, reason = "within the bound above")]
-    let count = count as i32;
-    count
+    (pixels.abs() / NOTCH).round().clamp(1.0, NOTCHES).copysign(pixels) as i32
 }
 
 /// A point at which the wheel is turned.

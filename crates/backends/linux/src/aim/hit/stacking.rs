@@ -63,10 +63,9 @@ pub(super) async fn covering_object(spot: HitPoint<'_>, at: usize) -> Result<Opt
 async fn later(AppView { app, last }: AppView<'_>, at: usize) -> Result<Vec<String>> {
     let above = last.chain(at);
     let inside = &above[..end_of_window(&last.picture, &above)];
-    let overlap = |pair: &&[usize]| {
-        let real = pair.iter().all(|&at| is_real(&last[at].path));
-        real && lets_overlap(last.picture.toolkit, &last[pair[1]])
-    };
+    let real = |at: &usize| is_real(&last[*at].path);
+    let overlap =
+        |pair: &&[usize]| pair.iter().all(real) && lets_overlap(last.picture.toolkit, &last[pair[1]]);
     let pairs: Vec<&[usize]> = inside.windows(2).filter(overlap).collect();
     let call = |pair: &&[usize]| Call::new(&last[pair[1]].path, ACCESSIBLE, "GetChildren");
     let children = app.link.each::<Vec<Reference>>(&pairs.iter().map(call).collect::<Vec<_>>()).await;
