@@ -10,9 +10,9 @@ use stickpin_tree::Rect;
 use stickpin_x11desk::{Window, X11};
 
 /// Returns the area of a window and the popups of its process, which may extend beyond the window.
-fn area_with_popups(window: &Window, windows: &[Window]) -> Option<Rect> {
+fn area_with_popups(window: &Window, windows: &[Window]) -> Rect {
     let popups = windows.iter().filter(|w| w.popup && w.pid == window.pid).map(|w| w.area);
-    std::iter::once(window.area_with_decoration()).chain(popups).reduce(Rect::union)
+    popups.fold(window.area_with_decoration(), Rect::union)
 }
 
 #[async_trait]
@@ -44,7 +44,7 @@ async fn area(view: AppView<'_>, request: &ScreenshotRequest) -> Result<(X11, Re
             return Err(view.app.screen.unseen("take a screenshot of the app"));
         };
         view.app.screen.check_visible(&window).await?;
-        area_with_popups(&window, &sight.windows).unwrap_or_else(|| window.area_with_decoration())
+        area_with_popups(&window, &sight.windows)
     };
     Ok((x11, area))
 }
