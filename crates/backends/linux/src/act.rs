@@ -16,7 +16,7 @@ use crate::aim::{press, scroll};
 use crate::app::{ActionPrefetch, App, LinuxDevice, ask, unknown};
 use crate::bus::{BusError, Call, EDITABLE, VALUE, calls, on_the_wire};
 use crate::limits::DONE;
-use crate::model::{Interfaces, Object, role as n};
+use crate::model::{Interfaces, Object, names, role as n};
 use std::time::Instant;
 use stickpin_device::{
     Action, CancellationToken, Delivery, Dispatched, Error, InputOutcome, Result, is_plain, unsupported,
@@ -56,8 +56,7 @@ pub(crate) async fn perform(
             if let Some(target) = target
                 && is_plain(*button, *count, *modifiers, *hold)
             {
-                let performed = mouse::press_group_box(act, action, *target).await?;
-                if performed.handled {
+                if let Some(performed) = mouse::press_group_box(act, action, *target).await? {
                     return Ok(performed);
                 }
                 if let Some(performed) = press(act.device, *target, ahead).await? {
@@ -72,12 +71,14 @@ pub(crate) async fn perform(
         Action::Fill { target, text } => {
             let focused = focus::focus_to_fill(act.device, *target).await?;
             let performed = match fill(act, *target, text).await? {
-                performed if performed.handled => performed,
-                _ => keyboard::fill_by_keys(act, *target, text).await?,
+                Some(performed) => performed,
+                None => keyboard::fill_by_keys(act, *target, text).await?,
             };
             Ok(performed.unfocused(!focused))
         }
-        Action::Select { target, options } => select::select(act.device, *target, options).await,
+        Action::Select { target, options } => {
+            select::select(act.device, *target, options).await.map(Option::unwrap_or_default)
+        }
         Action::Drag { from, source, to, target } => {
             mouse::drag(act.device, (*source, *from), (*target, *to)).await
         }
@@ -142,8 +143,8 @@ pub(crate) async fn press(
 }
 
 /// Replaces the content of a field through the accessibility interfaces, and reads it back. Returns
-/// an unhandled outcome if the app does not accept the content.
-async fn fill(act: &Act<'_>, target: Handle, text: &str) -> Result<InputOutcome> {
+/// `None` if the app does not accept the content.
+async fn fill(act: &Act<'_>, target: Handle, text: &str) -> Result<Option<InputOutcome>> {
     let (app, object) = (&act.device.app, act.device.view().object(target)?);
     if object.role == n::TERMINAL {
         return Err(Error::invalid_args("the content of a terminal cannot be replaced").hint(
@@ -160,28 +161,29 @@ async fn fill(act: &Act<'_>, target: Handle, text: &str) -> Result<InputOutcome>
         if ask::unless_vanished(app, &object.path, app.link.order(&call, DONE).await).await?.is_some() {
             let value = ask::number(app, &object.path, VALUE, "CurrentValue").await;
             let value = ask::unless_vanished(app, &object.path, value).await.map_err(unknown)?.flatten();
-            return Ok(delivered_to_target().value(value.map(crate::model::names::number)));
+            return Ok(Some(delivered_to_target().value(value.map(names::number))));
         }
     }
-    if (hides || object.has(Interfaces::EDITABLE)) && set_text(app, &object, text).await? {
-        let value = fill_readback::read_back(app, &object, text).await;
-        let value = ask::unless_vanished(app, &object.path, value).await.map_err(unknown)?.flatten();
+    let editable = hides || object.has(Interfaces::EDITABLE);
+    if !editable || !set_text(app, &object, text).await? {
+        return Ok(None);
+    }
+    let value = fill_readback::read_back(app, &object, text).await;
+    let value = ask::unless_vanished(app, &object.path, value).await.map_err(unknown)?.flatten();
+    if value.as_ref().is_some_and(|value| value != text) {
         // Some browser fields report that they accepted the text although they did not. The earlier
         // content of a password field is unknown.
         let before = object.text.as_deref().map(|before| comparable(&object, text, before));
-        let kept = hides || value.as_deref() == before;
-        if kept && value.as_ref().is_some_and(|value| value != text) {
-            return Ok(InputOutcome::default());
+        if hides || value.as_deref() == before {
+            return Ok(None);
         }
-        // The app may have selected its completion, which moving the caret would discard.
-        if value.as_ref().is_none_or(|value| value == text) {
-            focus::caret_to_end(app, &object, text).await.map_err(unknown)?;
-        }
-        let stable = fill_readback::wait_stable_value(app, &object, text, value, act.cancel).await;
-        let performed = stable.map_err(unknown)?;
-        return Ok(performed.delivery(Delivery::Confirmed));
+    } else {
+        // Not after a completion, which the app may have selected: moving the caret would discard
+        // it.
+        focus::caret_to_end(app, &object, text).await.map_err(unknown)?;
     }
-    Ok(InputOutcome::default())
+    let stable = fill_readback::wait_stable_value(app, &object, text, value, act.cancel).await;
+    stable.map(|performed| Some(performed.delivery(Delivery::Confirmed))).map_err(unknown)
 }
 
 /// Sets the text of a field. Returns whether the app accepted it.

@@ -3,7 +3,7 @@
 use crate::act::Act;
 use crate::aim::{self, input_grab, press};
 use crate::app::pointer::{move_pointer, press_pointer, wait_double_click_interval};
-use crate::app::{App, LinuxDevice, ask, lifecycle, unknown};
+use crate::app::{App, AppView, LinuxDevice, ask, lifecycle, unknown};
 use crate::model::{Object, Point, states as s};
 use std::time::{Duration, Instant};
 use stickpin_device::{Action, AimOptions, Button, HitResult, InputOutcome, Modifiers, Notice, Result};
@@ -29,31 +29,30 @@ pub(crate) async fn press_at(act: &mut Act<'_>, action: &Action) -> Result<Input
     pressed.map(|()| InputOutcome::done())
 }
 
-/// Presses the indicator of a group box. Returns an unhandled outcome for any other element. If the
-/// press does not toggle the box, its indicator is elsewhere, and the box is toggled through its
-/// action instead.
+/// Presses the indicator of a group box. Returns `None` for any other element. If the press does not
+/// toggle the box, its indicator is elsewhere, and the box is toggled through its action instead.
 pub(crate) async fn press_group_box(
     act: &mut Act<'_>,
     action: &Action,
     target: Handle,
-) -> Result<InputOutcome> {
-    let at = act.device.view().index(target).map(|at| &act.device.last[at]);
-    let object =
-        at.filter(|object| press::is_group_box(&act.device.app, &act.device.last.picture, object)).cloned();
-    let Some(object) = object else { return Ok(InputOutcome::default()) };
-    let before = ask::states_of(&act.device.app, &object.path).await? & s::CHECKED;
+) -> Result<Option<InputOutcome>> {
+    let AppView { app, last } = act.device.view();
+    let object = act.device.view().index(target).map(|at| &last[at]);
+    let object = object.filter(|object| press::is_group_box(app, &last.picture, object)).cloned();
+    let Some(object) = object else { return Ok(None) };
+    let before = ask::states_of(app, &object.path).await? & s::CHECKED;
     let performed = press_at(act, action).await?;
-    let read = lifecycle::wait_until_input_read(&act.device.app.link).await;
-    lifecycle::check_answer(&act.device.app, read).await.map_err(unknown)?;
-    if ask::states_of(&act.device.app, &object.path).await.map_err(unknown)? & s::CHECKED == before {
-        let actions = ask::actions_of(&act.device.app, &object.path).await.map_err(unknown)?;
+    let app = &act.device.app;
+    let read = lifecycle::wait_until_input_read(&app.link).await;
+    lifecycle::check_answer(app, read).await.map_err(unknown)?;
+    if ask::states_of(app, &object.path).await.map_err(unknown)? & s::CHECKED == before {
+        let actions = ask::actions_of(app, &object.path).await.map_err(unknown)?;
         if let Some(index) = actions.iter().position(|action| is_toggle(action)) {
-            let toggle = ask::do_action(&object.path, index);
-            ask::send_order(&act.device.app, &toggle).await.map_err(unknown)?;
-            note_toggle(&act.device.app, &object, &actions[index], "the indicator was not found");
+            ask::send_order(app, &ask::do_action(&object.path, index)).await.map_err(unknown)?;
+            note_toggle(app, &object, &actions[index], "the indicator was not found");
         }
     }
-    Ok(performed)
+    Ok(Some(performed))
 }
 
 /// Adds a notice if the accessibility action that was used instead of a press may have toggled the
@@ -106,19 +105,19 @@ pub(crate) async fn drag(
     let (x11, id) = (sight.x11, window.id);
     move_pointer(&x11, Some(id), from).await.map_err(unknown)?;
     let held = HeldInput::new(&x11, Modifiers::default(), Button::Left);
-    let mut done = x11.run(|d| pointer::press(d, Button::Left)).await;
-    for step in 1..=STEPS {
-        if done.is_err() {
-            break;
+    let dragged = async {
+        x11.run(|d| pointer::press(d, Button::Left)).await?;
+        for step in 1..=STEPS {
+            let part = f64::from(step) / f64::from(STEPS);
+            let (x, y) = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
+            x11.run(move |d| pointer::move_to(d, x, y)).await?;
+            // Move at the speed of a hand: toolkits recognize a drag by its path.
+            sleep(STEP).await;
         }
-        let part = f64::from(step) / f64::from(STEPS);
-        let (x, y) = (from.0 + (to.0 - from.0) * part, from.1 + (to.1 - from.1) * part);
-        done = x11.run(move |d| pointer::move_to(d, x, y)).await;
-        // Move at the speed of a hand: toolkits recognize a drag by its path.
-        sleep(STEP).await;
-    }
-    let delivered = x11.run(move |d| pings::await_delivery(d, id)).await;
-    done.and(delivered).and(held.release_now().await).map_err(unknown)?;
+        x11.run(move |d| pings::await_delivery(d, id)).await
+    };
+    // The button is released in any case.
+    dragged.await.and(held.release_now().await).map_err(unknown)?;
     x11.run(move |d| pings::await_delivery(d, id)).await.map_err(unknown)?;
     Ok(InputOutcome::done())
 }

@@ -8,10 +8,10 @@
 use crate::act::delivered_to_target;
 use crate::app::{App, AppView, LinuxDevice, ask, capture, unknown};
 use crate::bus::calls::property;
-use crate::bus::{ACCESSIBLE, BusError, BusResult, Call, Message, Reference, SELECTION};
+use crate::bus::{ACCESSIBLE, Answer, BusError, BusResult, Call, Reference, SELECTION};
 use crate::model::{Interfaces, Object, role as n, states as s};
 use stickpin_device::{Error, InputOutcome, Result};
-use stickpin_tree::{Handle, quote, quote_first};
+use stickpin_tree::{Handle, NodeRef, quote, quote_first};
 
 /// The maximum number of chosen options that are read. If more options are chosen, none of them is
 /// read.
@@ -47,15 +47,11 @@ struct ListOption {
     group: bool,
 }
 
-/// An option that is to be chosen.
+/// An option that was chosen.
 struct Choice {
-    label: String,
     path: String,
     /// The last known index of the option.
     at: usize,
-    /// Whether options have moved since `at` was read, so that another option may have had that
-    /// index.
-    moved: bool,
 }
 
 impl OptionList {
@@ -70,8 +66,7 @@ impl OptionList {
         match (found.next(), found.next()) {
             (Some(found), None) => Ok(Some(found)),
             (Some(_), Some(_)) => {
-                let message = format!("several options match {}", quote(label));
-                Err(Error::ambiguous_match(message))
+                Err(Error::ambiguous_match(format!("several options match {}", quote(label))))
             }
             (None, _) if self.offered.iter().all(|offered| offered.reads.is_empty()) => Ok(None),
             (None, _) => {
@@ -84,9 +79,9 @@ impl OptionList {
     }
 }
 
-/// Chooses options from a list or combo box by their labels. Returns an unhandled outcome if the
-/// app offers no selection interface or does not accept the choice. The caller then opens the list
-/// and presses the options.
+/// Chooses options from a list or combo box by their labels. Returns `None` if the app offers no
+/// selection interface or does not accept the choice. The caller then opens the list and presses
+/// the options.
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND`, `AMBIGUOUS_MATCH` or `INVALID_ARGS`; `FILL_MISMATCH` when another
@@ -95,7 +90,7 @@ pub(crate) async fn select(
     device: &mut LinuxDevice,
     target: Handle,
     options: &[String],
-) -> Result<InputOutcome> {
+) -> Result<Option<InputOutcome>> {
     let object = device.view().object(target)?;
     let combo = object.role == n::COMBO_BOX;
     if combo && options.len() > 1 {
@@ -106,16 +101,13 @@ pub(crate) async fn select(
     let mute = combo && device.app.profile().combo_boxes_list_nothing;
     let table = matches!(object.role, n::TABLE | n::TREE_TABLE);
     if !object.has(Interfaces::SELECTION) || mute || table {
-        return Ok(InputOutcome::default());
+        return Ok(None);
     }
-    let Some(mut list) = list_of(device.view(), object).await? else {
-        return Ok(InputOutcome::default());
-    };
-    let mut chosen = Vec::new();
+    let Some(mut list) = list_of(device.view(), object).await? else { return Ok(None) };
     for label in options {
-        let Some(option) = list.option(label)? else { return Ok(InputOutcome::default()) };
-        let (label, path) = (label.clone(), option.path.clone());
-        chosen.push(Choice { label, path, at: usize::MAX, moved: false });
+        if list.option(label)?.is_none() {
+            return Ok(None);
+        }
     }
     // GTK does not report which lists accept several options. Only lists that do so keep the other
     // options chosen.
@@ -123,13 +115,13 @@ pub(crate) async fn select(
     if cleared {
         clear_selection(&device.app, &list.object).await?;
     }
-    let (mut others, mut sent) = (false, cleared);
+    let (mut chosen, mut others, mut sent) = (Vec::new(), false, cleared);
     for again in [false, true] {
-        for choice in &mut chosen {
-            let taken = choose_option(device, &mut list, choice).await;
-            if !taken.map_err(|e| if sent { unknown(e) } else { e })? {
-                return Ok(InputOutcome::default());
-            }
+        chosen.clear();
+        for label in options {
+            let taken = choose_option(device, &mut list, label).await;
+            let Some(choice) = taken.map_err(|e| if sent { unknown(e) } else { e })? else { return Ok(None) };
+            chosen.push(choice);
             sent = true;
         }
         others = selected_count(&device.app, &list.object).await?.is_some_and(|count| count > chosen.len());
@@ -140,39 +132,45 @@ pub(crate) async fn select(
         clear_selection(&device.app, &list.object).await?;
         cleared = true;
     }
-    let taken = are_chosen(&device.app, &list, &mut chosen).await?;
+    let (taken, moved) = are_chosen(&device.app, &list, &mut chosen).await?;
     if others || !taken {
-        no_others(device, &list, &chosen, cleared).await?;
+        let kept = if cleared { None } else { list.before.as_ref() };
+        let meant: Vec<&String> =
+            chosen.iter().map(|choice| &choice.path).chain(kept.into_iter().flatten()).collect();
+        no_others(device, &list, options, &meant, moved).await?;
     }
     if taken {
-        return Ok(delivered_to_target().value(Some(options.join(", "))));
+        return Ok(Some(delivered_to_target().value(Some(options.join(", ")))));
     }
     if chosen.len() == 1 {
-        return Ok(InputOutcome::default());
+        return Ok(None);
     }
     Err(is_chosen_now(takes_one(&list.object, options)))
 }
 
 /// Chooses an option at its current index, if it still has the texts by which it was found. Returns
-/// whether the app accepted the choice.
-async fn choose_option(device: &mut LinuxDevice, list: &mut OptionList, choice: &mut Choice) -> Result<bool> {
+/// `None` if the app does not accept the choice.
+async fn choose_option(
+    device: &mut LinuxDevice,
+    list: &mut OptionList,
+    label: &str,
+) -> Result<Option<Choice>> {
     for _ in 0..MAX_ROUNDS {
-        if let Some(at) = place_of(device.view(), list, &choice.path).await? {
-            (choice.at, choice.moved) = (at, false);
-            return ask::send_order(&device.app, &of_child(&list.object, "SelectChild", at)).await;
+        let Some(option) = list.option(label)? else { return Ok(None) };
+        if let Some(at) = place_of(device.view(), list, &option.path).await? {
+            let choice = Choice { path: option.path.clone(), at };
+            let taken = ask::send_order(&device.app, &of_child(&list.object, "SelectChild", at)).await?;
+            return Ok(taken.then_some(choice));
         }
         tracing::debug!("the options of {} have changed", list.object.describe());
         capture::capture_app(device, &[]).await?;
-        let Some(now) = list_of(device.view(), list.object.clone()).await? else {
-            return Ok(false);
-        };
+        let Some(now) = list_of(device.view(), list.object.clone()).await? else { return Ok(None) };
         // The new capture may already include the choice, so the earlier state is kept.
         *list = OptionList { before: list.before.take(), ..now };
-        let Some(option) = list.option(&choice.label)? else { return Ok(false) };
-        choice.path.clone_from(&option.path);
     }
-    // The objects are not stable, or the list keeps changing. Pressing the option is safer.
-    Ok(false)
+    // The objects are not stable, or the list keeps changing. Pressing the option is safer, if it is
+    // still there.
+    list.option(label).map(|_| None)
 }
 
 /// Returns the current index of an option in its list. Returns `None` if the option is no longer in
@@ -189,8 +187,7 @@ async fn place_of(view: AppView<'_>, list: &OptionList, path: &str) -> Result<Op
     let mut calls = vec![children(&list.holder)];
     calls.extend(parts.iter().map(|(path, _)| property(path, ACCESSIBLE, "Name")));
     let mut answers = view.app.link.calls(&calls).await.into_iter();
-    let now = answers.next().unwrap_or(Err(BusError::Vanished));
-    let now = now.and_then(|answer| paths(view.app, &list.holder, &answer));
+    let now = paths(view.app, &list.holder, answers.next());
     let Some(now) = ask::unless_vanished(view.app, &list.holder, now).await? else { return Ok(None) };
     for ((_, name), answer) in parts.iter().zip(answers) {
         let same = answer.and_then(|answer| Ok(answer.property_text()? == *name));
@@ -202,43 +199,43 @@ async fn place_of(view: AppView<'_>, list: &OptionList, path: &str) -> Result<Op
     Ok(now.iter().position(|child| child == path))
 }
 
-/// Returns whether the app reports that all these options are chosen. Returns false if the options
-/// keep moving, because the result is then unknown.
-async fn are_chosen(app: &App, list: &OptionList, chosen: &mut [Choice]) -> Result<bool> {
+/// Returns whether the app reports that all these options are chosen, and whether options have moved
+/// since they were chosen, so that others may have been chosen instead. If the options keep moving,
+/// the result is unknown, and the first value is false.
+async fn are_chosen(app: &App, list: &OptionList, chosen: &mut [Choice]) -> Result<(bool, bool)> {
+    let mut moved = false;
     for _ in 0..MAX_ROUNDS {
         let mut calls = vec![children(&list.holder)];
         calls.extend(chosen.iter().map(|choice| of_child(&list.object, "IsChildSelected", choice.at)));
         calls.push(children(&list.holder));
         // An answer counts only if the option has the same index before and after the answer.
         let mut answers = app.link.calls(&calls).await.into_iter();
-        let order = |answer: Option<BusResult<Message>>| {
-            paths(app, &list.holder, &answer.unwrap_or(Err(BusError::Vanished))?)
-        };
+        let order = |answer| paths(app, &list.holder, answer);
         let (before, after) = (order(answers.next()), order(answers.next_back()));
         let said: BusResult<Vec<bool>> = answers.map(|answer| answer?.read()).collect();
         let read = said.and_then(|said| Ok((before?, said, after?)));
         let Some((before, said, after)) = ask::unless_vanished(app, &list.object.path, read).await? else {
-            return Ok(false);
+            break;
         };
         let stands = |choice: &Choice| {
             [&before, &after].iter().all(|order| order.get(choice.at) == Some(&choice.path))
         };
         if chosen.iter().all(stands) {
-            return Ok(said.into_iter().all(|is| is));
+            return Ok((said.into_iter().all(|is| is), moved));
         }
+        moved = true;
         for choice in &mut *chosen {
-            choice.moved = true;
-            match after.iter().position(|path| *path == choice.path) {
-                Some(at) => choice.at = at,
-                None => return Ok(false),
-            }
+            let Some(at) = after.iter().position(|path| *path == choice.path) else {
+                return Ok((false, moved));
+            };
+            choice.at = at;
         }
     }
-    Ok(false)
+    Ok((false, moved))
 }
 
-/// Checks that the app did not choose other options instead. Succeeds if the app ignored the
-/// choice.
+/// Checks that the app did not choose options other than those `meant`. Succeeds if the app ignored
+/// the choice. `moved` states whether options have moved since they were chosen.
 ///
 /// # Errors
 /// Returns `FILL_MISMATCH` if other options were chosen; the earlier choice is then restored if
@@ -247,18 +244,17 @@ async fn are_chosen(app: &App, list: &OptionList, chosen: &mut [Choice]) -> Resu
 async fn no_others(
     device: &mut LinuxDevice,
     list: &OptionList,
-    chosen: &[Choice],
-    cleared: bool,
+    options: &[String],
+    meant: &[&String],
+    moved: bool,
 ) -> Result<()> {
-    let before = list.before.as_ref().filter(|_| !cleared).map_or(&[][..], Vec::as_slice);
-    let meant = |path: &String| chosen.iter().any(|choice| choice.path == *path) || before.contains(path);
     let all = children_of(&device.app, &list.holder).await?;
     let now = selected_options(&device.app, &list.object).await?;
     let what = list.object.describe();
-    let labels = chosen.iter().map(|choice| quote(&choice.label)).collect::<Vec<_>>().join(", ");
+    let labels = options.iter().map(|label| quote(label)).collect::<Vec<_>>().join(", ");
     let error = |message: String| Err(is_chosen_now(Error::fill_mismatch(message)));
     let Some((all, mut wrong)) = all.zip(now) else {
-        if !chosen.iter().any(|choice| choice.moved) {
+        if !moved {
             return Ok(());
         }
         return error(format!(
@@ -266,7 +262,7 @@ async fn no_others(
         ));
     };
     // Objects outside the list are recreated for each query, so they prove nothing.
-    wrong.retain(|path| all.contains(path) && !meant(path));
+    wrong.retain(|path| all.contains(path) && !meant.contains(&path));
     if wrong.is_empty() {
         return Ok(());
     }
@@ -321,7 +317,7 @@ async fn selected_options(app: &App, list: &Object) -> Result<Option<Vec<String>
         return Ok(None);
     };
     let calls: Vec<Call<'_>> = (0..count).map(|at| of_child(list, "GetSelectedChild", at)).collect();
-    let child = |answer: BusResult<Message>| Ok(app.link.resolve_path(&list.path, answer?.read()?));
+    let child = |answer: Answer| Ok(app.link.resolve_path(&list.path, answer?.read()?));
     let chosen: BusResult<Vec<_>> = app.link.calls(&calls).await.into_iter().map(child).collect();
     ask::unless_vanished(app, &list.path, chosen).await
 }
@@ -329,12 +325,12 @@ async fn selected_options(app: &App, list: &Object) -> Result<Option<Vec<String>
 /// Returns the paths of an object's children; `None` if they are unknown.
 async fn children_of(app: &App, path: &str) -> Result<Option<Vec<String>>> {
     let answer = app.link.call(children(path)).await;
-    ask::unless_vanished(app, path, answer.and_then(|answer| paths(app, path, &answer))).await
+    ask::unless_vanished(app, path, paths(app, path, Some(answer))).await
 }
 
 /// Returns the paths of the objects that an answer from the object `of` refers to.
-fn paths(app: &App, of: &str, answer: &Message) -> BusResult<Vec<String>> {
-    let all: Vec<Reference> = answer.read()?;
+fn paths(app: &App, of: &str, answer: Option<Answer>) -> BusResult<Vec<String>> {
+    let all: Vec<Reference> = answer.unwrap_or(Err(BusError::Vanished))?.read()?;
     Ok(all.into_iter().map(|path| app.link.resolve_path(of, path)).collect())
 }
 
@@ -377,15 +373,11 @@ async fn read_options(view: AppView<'_>, options: Vec<String>) -> BusResult<Vec<
     for (path, (name, role)) in options.into_iter().zip(answers.into_iter().zip(roles)) {
         let name = name?.property_text()?;
         let group = matches!(role?.read()?, n::PANEL | n::GROUPING | n::MENU);
-        let handle = view.app.ids.handle(&path);
-        let node = view.last.node(handle);
-        let inside = node.into_iter().flat_map(|node| {
-            let texts = node.subtree().filter(|n| n.is_text());
-            std::iter::once(node.name()).chain(texts.map(|n| n.name())).collect::<Vec<_>>()
-        });
-        let mut reads: Vec<String> = vec![name.trim().to_owned()];
-        reads.extend(inside.map(|text| text.trim().to_owned()));
-        reads.retain(|text| !text.is_empty());
+        let node = view.last.node(view.app.ids.handle(&path));
+        let texts = node.into_iter().flat_map(NodeRef::subtree).filter(|n| n.is_text());
+        let captured = node.into_iter().chain(texts).map(|n| n.name());
+        let reads = std::iter::once(&*name).chain(captured).map(str::trim).filter(|text| !text.is_empty());
+        let mut reads: Vec<String> = reads.map(str::to_owned).collect();
         reads.dedup();
         all.push(ListOption { path, name, reads, group });
     }
