@@ -5,10 +5,10 @@ use crate::act::Act;
 use crate::act::focus::focus_element;
 use crate::act::keyboard::{await_keys_read, busy, foreign_focus_error, typing, wait_until_keys_handled};
 use crate::aim::window;
-use crate::app::{App, AppView, LinuxDevice, ask, capture, query, unknown};
+use crate::app::{App, AppView, LastCapture, LinuxDevice, ask, capture, query, unknown};
 use crate::bus::TEXT;
 use crate::limits::FRAME;
-use crate::model::{Interfaces, ObjectTree, chain, is_field, states as s};
+use crate::model::{Interfaces, is_field, states as s};
 use std::time::Duration;
 use stickpin_device::{Error, InputOutcome, Result};
 use stickpin_tree::Handle;
@@ -24,15 +24,24 @@ const BUSY: Duration = Duration::from_secs(10);
 /// Timeout for a window that may be opening, and for an element that is about to get the focus.
 const COMING: Duration = Duration::from_millis(400);
 
-/// The destination of the text.
+/// The progress of typing a text: its destination and, in numbers of characters, how far it has
+/// come.
 #[derive(Debug)]
-struct TypingTarget {
+struct TypingProgress {
     x11: X11,
     window: u32,
     /// The focused field, if the text goes into a known field.
     field: Option<Field>,
     /// Whether the field is known to drop characters.
     swallows: bool,
+    /// The length of the whole text.
+    all: usize,
+    /// The number of characters sent in total.
+    sent: usize,
+    /// The number of characters sent last.
+    last: usize,
+    /// The number of characters sent before the field got the focus.
+    since: usize,
 }
 
 #[derive(Debug)]
@@ -42,18 +51,6 @@ struct Field {
     words: String,
     /// The number of characters in the field before the text was typed, if known.
     before: Option<usize>,
-    since: usize,
-}
-
-/// The progress of typing, in characters.
-#[derive(Debug, Clone, Copy)]
-struct TypingProgress {
-    /// The number of characters sent in total.
-    sent: usize,
-    /// The number of characters sent last.
-    last: usize,
-    /// The length of the whole text.
-    all: usize,
 }
 
 /// Returns the next part of the remaining text to send. A Tab moves the focus, and an Enter at the
@@ -80,48 +77,52 @@ pub(crate) async fn type_text(act: &mut Act<'_>, target: Option<Handle>, text: &
     if let Some(target) = target {
         focus_element(act.device, target).await?;
     }
-    let all: Vec<char> = text.chars().filter(|c| *c != '\r').collect();
-    let field = typed_field(act.device.view(), target, 0).await?;
-    let mut place = TypingTarget { x11: x11.clone(), window, field, swallows: false };
-    let mut sent = 0;
-    while sent < all.len() {
+    let text: Vec<char> = text.chars().filter(|c| *c != '\r').collect();
+    let field = typed_field(act.device.view(), target).await?;
+    let all = text.len();
+    let mut progress =
+        TypingProgress { x11, window, field, swallows: false, all, sent: 0, last: 0, since: 0 };
+    while progress.sent < all {
         if act.cancel.is_cancelled() {
             return Err(unknown(Error::timeout("typing was cancelled")));
         }
-        let part = next(&all[sent..]).to_vec();
+        let part = next(&text[progress.sent..]).to_vec();
         let (tab, enters) = (part == ['\t'], part.iter().all(|&c| c == '\n'));
-        let typed = x11.run(move |d| {
+        let first = progress.sent == 0;
+        let typed = progress.x11.run(move |d| {
             // The check and the keys are one job, so the focus cannot move in between.
-            let kept = match sent {
-                0 => focus::foreign_focus_after_grab(d, window),
-                _ => focus::foreign_focus(d, window),
+            let kept = match first {
+                true => focus::foreign_focus_after_grab(d, window),
+                false => focus::foreign_focus(d, window),
             };
             match kept? {
                 Some(other) => Ok(Err(other)),
                 None => keyboard::type_text(d, &part).map(Ok),
             }
         });
-        let now = match typed.await.map_err(unknown)? {
-            Ok(now) => now,
-            Err(other) if sent == 0 => return Err(foreign_focus_error(&act.device.app, other, &x11).await?),
+        match typed.await.map_err(unknown)? {
+            Ok(now) => progress.last = now,
+            Err(other) if first => {
+                return Err(foreign_focus_error(&act.device.app, other, &progress.x11).await?);
+            }
             Err(_) => {
-                let progress = TypingProgress { sent, last: 0, all: all.len() };
-                check(act.device, &mut place, progress).await.map_err(unknown)?;
+                progress.last = 0;
+                check(act.device, &mut progress).await.map_err(unknown)?;
                 // The focus has returned.
                 continue;
             }
-        };
-        if !await_keys_read(act, &x11, window, BUSY).await.map_err(unknown)? {
+        }
+        if !await_keys_read(act, &progress.x11, window, BUSY).await.map_err(unknown)? {
             return Err(unknown(busy()));
         }
         act.cancel.run_until_cancelled(wait_until_keys_handled(&act.device.app)).await;
-        sent += now;
-        if tab && sent < all.len() {
+        progress.sent += progress.last;
+        if tab && progress.sent < all {
             capture::capture_app(act.device, &[]).await.map_err(unknown)?;
-            place.field = typed_field(act.device.view(), None, sent).await.map_err(unknown)?;
-        } else if !(tab || enters && all[sent..].iter().all(|&c| c == '\n')) {
-            let progress = TypingProgress { sent, last: now, all: all.len() };
-            check(act.device, &mut place, progress).await.map_err(unknown)?;
+            progress.field = typed_field(act.device.view(), None).await.map_err(unknown)?;
+            progress.since = progress.sent;
+        } else if !(tab || enters && text[progress.sent..].iter().all(|&c| c == '\n')) {
+            check(act.device, &mut progress).await.map_err(unknown)?;
         }
     }
     Ok(InputOutcome::done())
@@ -132,19 +133,17 @@ pub(crate) async fn type_text(act: &mut Act<'_>, target: Option<Handle>, text: &
 ///
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` if the target is gone, `BACKEND_LOST` or `TIMEOUT`.
-async fn typed_field(view: AppView<'_>, target: Option<Handle>, since: usize) -> Result<Option<Field>> {
-    let last = view.last;
+async fn typed_field(view: AppView<'_>, target: Option<Handle>) -> Result<Option<Field>> {
     let at = match target {
         Some(target) => view.index(target),
-        None => focused(&last.picture),
+        None => focused(view.last),
     };
-    let object = at.map(|at| &last.picture[at]);
+    let object = at.map(|at| &view.last[at]);
     let Some(object) = object.filter(|object| is_field(object.role) && object.has(Interfaces::TEXT)) else {
         return Ok(None);
     };
     let path = object.path.clone();
-    let handle = view.app.ids.handle(&path);
-    let words = view.last.words(handle).unwrap_or_else(|| "the field".to_owned());
+    let words = view.last.words(view.app.ids.handle(&path)).unwrap_or_else(|| "the field".to_owned());
     let (has_it, count) = field_now(view.app, &path).await?;
     if !has_it && target.is_some() {
         // If the field is gone, the keys would go to another element.
@@ -156,7 +155,7 @@ async fn typed_field(view: AppView<'_>, target: Option<Handle>, since: usize) ->
     let length = |(start, end): (i32, i32)| usize::try_from(end.saturating_sub(start)).unwrap_or_default();
     let selected = ranges.into_iter().map(length).sum();
     let before = count.map(|count| count.saturating_sub(selected));
-    Ok(has_it.then_some(Field { path, words, before, since }))
+    Ok(has_it.then_some(Field { path, words, before }))
 }
 
 /// Returns whether a field has the focus, and its number of characters, if known.
@@ -172,21 +171,18 @@ async fn field_now(app: &App, path: &str) -> Result<(bool, Option<usize>)> {
 ///
 /// # Errors
 /// Returns `FILL_MISMATCH` if characters went elsewhere.
-async fn check(device: &mut LinuxDevice, place: &mut TypingTarget, progress: TypingProgress) -> Result<()> {
-    let other = waits_for_all(&device.app, place, progress).await?;
+async fn check(device: &mut LinuxDevice, progress: &mut TypingProgress) -> Result<()> {
+    let other = waits_for_all(&device.app, progress).await?;
     let there = other.is_none();
     let ends = progress.sent == progress.all;
-    let (mut from, mut inside) = ("the window".to_owned(), None);
-    if let Some(field) = &place.field {
+    let due = progress.sent - progress.since;
+    let mut inside = None;
+    if let Some(field) = &progress.field {
         let (has_it, count) = field_now(&device.app, &field.path).await?;
-        if there && has_it {
-            return Ok(());
-        }
-        from.clone_from(&field.words);
         // If there are fewer characters than before, it is unknown where they went.
         let grown = count.zip(field.before).and_then(|(now, before)| now.checked_sub(before));
-        inside = grown.map(|grown| grown.min(progress.sent - field.since));
-        if inside == Some(progress.sent - field.since) && ends {
+        inside = grown.map(|grown| grown.min(due));
+        if there && has_it || ends && inside == Some(due) {
             return Ok(());
         }
     } else if there || (ends && progress.last == 1) {
@@ -195,82 +191,70 @@ async fn check(device: &mut LinuxDevice, place: &mut TypingTarget, progress: Typ
     // Between two elements, a busy app may report that none has the focus.
     let until = Instant::now() + COMING;
     capture::capture_app(device, &[]).await?;
-    while there && focused(&device.last.picture).is_none() && Instant::now() < until {
+    while there && focused(&device.last).is_none() && Instant::now() < until {
         sleep(FRAME).await;
         capture::capture_app(device, &[]).await?;
     }
-    let to = match (other, &place.field) {
-        (Some(other), _) => Some(window::covering_window(&device.app, other, &place.x11).await?),
-        (None, Some(field)) => focus_beside(device.view(), field, progress, inside),
+    let to = match (other, &progress.field) {
+        (Some(other), _) => Some(window::covering_window(&device.app, other, &progress.x11).await?),
+        (None, Some(field)) => focus_beside(device.view(), &field.path, inside == Some(due)),
         (None, None) => None,
     };
     let Some(to) = to else { return Ok(()) };
-    let since = place.field.as_ref().map_or(0, |field| field.since);
-    Err(strayed_error(&from, &to, progress, inside.map(|inside| (since + inside, since))))
+    let from = progress.field.as_ref().map_or("the window", |field| &field.words);
+    let inside = inside.map(|inside| (progress.since + inside, progress.since));
+    Err(strayed_error(from, &to, (progress.sent, progress.all), inside))
 }
 
 /// Returns the window that receives the keys instead of the intended one; `None` if no other window
 /// does. If the field has fewer characters than were sent, waits for a window that may be opening.
-async fn waits_for_all(
-    app: &App,
-    place: &mut TypingTarget,
-    progress: TypingProgress,
-) -> Result<Option<Window>> {
-    let (window, until) = (place.window, Instant::now() + COMING);
+async fn waits_for_all(app: &App, progress: &mut TypingProgress) -> Result<Option<Window>> {
+    let (window, until) = (progress.window, Instant::now() + COMING);
+    let due = progress.sent - progress.since;
     loop {
-        let other = place.x11.run(move |d| focus::foreign_focus(d, window)).await?;
-        let Some(field) = place.field.as_ref().filter(|_| other.is_none()) else { return Ok(other) };
+        let other = progress.x11.run(move |d| focus::foreign_focus(d, window)).await?;
+        let Some(field) = progress.field.as_ref().filter(|_| other.is_none()) else { return Ok(other) };
         let (has_it, count) = field_now(app, &field.path).await?;
-        let short = count
-            .zip(field.before)
-            .is_some_and(|(now, before)| now.saturating_sub(before) < progress.sent - field.since);
-        if !has_it || !short || place.swallows {
+        let short = count.zip(field.before).is_some_and(|(now, before)| now < before + due);
+        if !has_it || !short || progress.swallows {
             return Ok(None);
         }
         // Some fields have a maximum length or drop certain characters.
-        place.swallows = Instant::now() >= until;
+        progress.swallows = Instant::now() >= until;
         sleep(FRAME).await;
     }
 }
 
-/// Returns the description of the element that has the focus instead of a field. Returns `None` if
-/// the field still receives the keys, or has received all of them and no other field has the focus.
-fn focus_beside(
-    view: AppView<'_>,
-    field: &Field,
-    progress: TypingProgress,
-    inside: Option<usize>,
-) -> Option<String> {
-    let picture = &view.last.picture;
-    let at = focused(picture);
-    let inner = at.is_some_and(|at| chain(picture, at).iter().any(|&i| picture[i].path == field.path));
-    let took_all = inside == Some(progress.sent - field.since);
-    let another = at.is_some_and(|at| is_field(picture[at].role));
+/// Returns the description of the element that has the focus instead of the field with this path.
+/// Returns `None` if the field still receives the keys, or has received all of them and no other
+/// field has the focus.
+fn focus_beside(AppView { app, last }: AppView<'_>, field: &str, took_all: bool) -> Option<String> {
+    let at = focused(last);
+    let inner = at.is_some_and(|at| last.chain(at).iter().any(|&i| last[i].path == field));
+    let another = at.is_some_and(|at| is_field(last[at].role));
     if inner || took_all && !another {
         return None;
     }
-    let words =
-        at.map(|at| view.app.ids.handle(&picture[at].path)).and_then(|handle| view.last.words(handle));
+    let words = at.and_then(|at| last.words(app.ids.handle(&last[at].path)));
     Some(words.unwrap_or_else(|| "something else".to_owned()))
 }
 
 /// Returns the innermost object that reports the focus; `None` if no shown object does.
-fn focused(picture: &ObjectTree) -> Option<usize> {
-    let has_it = |&at: &usize| picture[at].shown && picture[at].is(s::FOCUSED);
-    (1..picture.objects.len()).filter(has_it).max_by_key(|&at| chain(picture, at).len())
+fn focused(last: &LastCapture) -> Option<usize> {
+    let has_it = |&at: &usize| last[at].shown && last[at].is(s::FOCUSED);
+    (1..last.picture.objects.len()).filter(has_it).max_by_key(|&at| last.chain(at).len())
 }
 
-/// Returns the error for text that started to go elsewhere. `inside` contains the number of
-/// characters that arrived, and how many of them were typed before the last Tab.
-fn strayed_error(from: &str, to: &str, progress: TypingProgress, inside: Option<(usize, usize)>) -> Error {
-    let TypingProgress { sent, all, .. } = progress;
+/// Returns the error for text that started to go elsewhere, after `sent` of `all` characters.
+/// `inside` contains the number of characters that arrived, and how many of them were typed before
+/// the last Tab.
+fn strayed_error(from: &str, to: &str, (sent, all): (usize, usize), inside: Option<(usize, usize)>) -> Error {
     let left = all - sent;
     let counts = match inside {
         Some((inside, since)) => {
-            let of = if since == 0 {
-                String::new()
-            } else {
-                format!(" (including {since} typed before the last Tab)")
+            let of = match since {
+                0 => String::new(),
+                _ => format!(" (including {since} typed before the last Tab)"),
             };
             let were = if left == 1 { "was" } else { "were" };
             format!(
@@ -311,13 +295,12 @@ mod tests {
 
     #[test]
     fn it_is_told_how_much_went_where() {
-        let progress = TypingProgress { sent: 70, last: 6, all: 80 };
-        let error = strayed_error("textbox \"A\"", "textbox \"B\"", progress, Some((67, 0)));
+        let error = strayed_error("textbox \"A\"", "textbox \"B\"", (70, 80), Some((67, 0)));
         assert!(
             error.message.contains("67 of 80 characters arrived, 3 went elsewhere, 10 were not sent"),
             "{error}"
         );
-        let error = strayed_error("textbox \"A\"", "textbox \"B\"", progress, None);
+        let error = strayed_error("textbox \"A\"", "textbox \"B\"", (70, 80), None);
         assert!(error.message.contains("70 of 80 characters were sent; an unknown number"), "{error}");
     }
 }
