@@ -12,7 +12,7 @@ use crate::model::{Interfaces, is_field, states as s};
 use std::time::Duration;
 use stickpin_device::{Error, InputOutcome, Result};
 use stickpin_tree::Handle;
-use stickpin_x11desk::{Window, X11, focus, keyboard};
+use stickpin_x11desk::{X11, focus, keyboard};
 use tokio::time::{Instant, sleep};
 
 /// The maximum number of characters that are sent before the app must have handled them.
@@ -172,26 +172,37 @@ async fn field_now(app: &App, path: &str) -> Result<(bool, Option<usize>)> {
 /// # Errors
 /// Returns `FILL_MISMATCH` if characters went elsewhere.
 async fn check(device: &mut LinuxDevice, progress: &mut TypingProgress) -> Result<()> {
-    let other = waits_for_all(&device.app, progress).await?;
-    let there = other.is_none();
-    let ends = progress.sent == progress.all;
+    let (window, until) = (progress.window, Instant::now() + COMING);
     let due = progress.sent - progress.since;
-    let mut inside = None;
-    if let Some(field) = &progress.field {
+    let ends = progress.sent == progress.all;
+    let (other, inside) = loop {
+        let other = progress.x11.run(move |d| focus::foreign_focus(d, window)).await?;
+        let there = other.is_none();
+        let Some(field) = &progress.field else {
+            if there || ends && progress.last == 1 {
+                return Ok(());
+            }
+            break (other, None);
+        };
         let (has_it, count) = field_now(&device.app, &field.path).await?;
+        let counts = count.zip(field.before);
+        if there && has_it && counts.is_some_and(|(now, before)| now < before + due) && !progress.swallows {
+            // A window may be opening. Some fields have a maximum length or drop certain characters.
+            progress.swallows = Instant::now() >= until;
+            sleep(FRAME).await;
+            continue;
+        }
         // If there are fewer characters than before, it is unknown where they went.
-        let grown = count.zip(field.before).and_then(|(now, before)| now.checked_sub(before));
-        inside = grown.map(|grown| grown.min(due));
+        let inside = counts.and_then(|(now, before)| now.checked_sub(before)).map(|grown| grown.min(due));
         if there && has_it || ends && inside == Some(due) {
             return Ok(());
         }
-    } else if there || (ends && progress.last == 1) {
-        return Ok(());
-    }
+        break (other, inside);
+    };
     // Between two elements, a busy app may report that none has the focus.
     let until = Instant::now() + COMING;
     capture::capture_app(device, &[]).await?;
-    while there && focused(&device.last).is_none() && Instant::now() < until {
+    while other.is_none() && focused(&device.last).is_none() && Instant::now() < until {
         sleep(FRAME).await;
         capture::capture_app(device, &[]).await?;
     }
@@ -204,25 +215,6 @@ async fn check(device: &mut LinuxDevice, progress: &mut TypingProgress) -> Resul
     let from = progress.field.as_ref().map_or("the window", |field| &field.words);
     let inside = inside.map(|inside| (progress.since + inside, progress.since));
     Err(strayed_error(from, &to, (progress.sent, progress.all), inside))
-}
-
-/// Returns the window that receives the keys instead of the intended one; `None` if no other window
-/// does. If the field has fewer characters than were sent, waits for a window that may be opening.
-async fn waits_for_all(app: &App, progress: &mut TypingProgress) -> Result<Option<Window>> {
-    let (window, until) = (progress.window, Instant::now() + COMING);
-    let due = progress.sent - progress.since;
-    loop {
-        let other = progress.x11.run(move |d| focus::foreign_focus(d, window)).await?;
-        let Some(field) = progress.field.as_ref().filter(|_| other.is_none()) else { return Ok(other) };
-        let (has_it, count) = field_now(app, &field.path).await?;
-        let short = count.zip(field.before).is_some_and(|(now, before)| now < before + due);
-        if !has_it || !short || progress.swallows {
-            return Ok(None);
-        }
-        // Some fields have a maximum length or drop certain characters.
-        progress.swallows = Instant::now() >= until;
-        sleep(FRAME).await;
-    }
 }
 
 /// Returns the description of the element that has the focus instead of the field with this path.
