@@ -26,19 +26,16 @@ use tokio::time::{Instant, sleep};
 /// Timeout for the chooser's process to register on the accessibility bus with its window.
 const REACH_TIMEOUT: Duration = Duration::from_secs(4);
 
+/// The reason for refusing a chooser that cannot be told from other windows of its process.
+const NOT_UNIQUE: &str = "its process has other windows with this title";
+
 /// The interval at which to check whether the chooser's process has registered.
 const LOOK: Duration = Duration::from_millis(50);
 
-/// Returns the windows of other processes that belong to a window of the app, or that are modal and
-/// have no parent.
-pub(crate) async fn foreign_windows(app: &App) -> Result<Vec<Window>> {
-    Ok(windows_beside(upload::on_screen(app).await?, app.info.pid))
-}
-
-/// Returns notices about the [`foreign_windows`] that have opened or closed since the last call; a
-/// window with a new title counts as opened. Windows without a parent are included only if the app
-/// is alone on its display. In a desktop session, there are no notices, because the tree contains
-/// all windows.
+/// Returns notices about the [`windows_beside`] the app's own that have opened or closed since the
+/// last call; a window with a new title counts as opened. Windows without a parent are included only
+/// if the app is alone on its display. In a desktop session, there are no notices, because the tree
+/// contains all windows.
 pub(crate) async fn foreign_window_notices(device: &mut LinuxDevice) -> Vec<Notice> {
     if device.app.is_on_desktop {
         return Vec::new();
@@ -47,15 +44,12 @@ pub(crate) async fn foreign_window_notices(device: &mut LinuxDevice) -> Vec<Noti
         Some((_, listed)) => Ok(listed),
         None => upload::on_screen(&device.app).await,
     };
-    let mut beside = match listed {
-        Ok(listed) => windows_beside(listed, device.app.info.pid),
-        Err(e) => {
-            // Any command that needs the display reports the error.
-            tracing::debug!("the windows of other apps could not be listed: {e}");
-            return Vec::new();
-        }
-    };
+    // Any command that needs the display reports the error.
+    let listed =
+        listed.inspect_err(|e| tracing::debug!("the windows of other apps could not be listed: {e}"));
+    let Ok(listed) = listed else { return Vec::new() };
     let alone = device.app.is_alone();
+    let mut beside = windows_beside(listed, device.app.info.pid);
     beside.retain(|window| alone || window.transient_for.is_some());
     let now: Vec<(u32, String)> = beside.into_iter().map(|window| (window.id, window.title)).collect();
     let what = DesktopObject::ForeignWindow;
@@ -68,12 +62,13 @@ pub(crate) async fn foreign_window_notices(device: &mut LinuxDevice) -> Vec<Noti
     notices
 }
 
-/// Returns one of the [`foreign_windows`] that is not in `before`. Waits briefly for such a window,
-/// because its process may be starting.
+/// Returns one of the [`windows_beside`] the app's own that is not in `before`. Waits briefly for
+/// such a window, because its process may be starting.
 pub(crate) async fn new_foreign_window(act: &Act<'_>, before: &[u32]) -> Result<Option<Window>> {
     let found = ask::wait_for_value(STRANGER, || async {
-        let windows = foreign_windows(&act.device.app).await?;
-        let new = windows.into_iter().find(|window| !before.contains(&window.id));
+        let windows = upload::on_screen(&act.device.app).await?;
+        let beside = windows_beside(windows, act.device.app.info.pid);
+        let new = beside.into_iter().find(|window| !before.contains(&window.id));
         // A window that has opened counts even if the action was cancelled meanwhile.
         Ok(if new.is_none() && act.cancel.is_cancelled() { Some(None) } else { new.map(Some) })
     });
@@ -109,20 +104,17 @@ pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Resul
         Some(upload::windows_that(last, called)).filter(|tops| !tops.is_empty())
     });
     let tops = tops.await.map_err(unread)?.unwrap_or_default();
-    let [top] = &tops[..] else {
-        let none = tops.is_empty();
-        return Err(refused(if none {
-            "it is not a file chooser"
-        } else {
-            "its process has other windows with this title"
-        }));
+    let top = match &tops[..] {
+        [top] => top,
+        [] => return Err(refused("it is not a file chooser")),
+        _ => return Err(refused(NOT_UNIQUE)),
     };
     // The path belongs to this window only if the process has no other window with that title on
     // the display.
     let mut alike = upload::on_screen(&act.device.app).await?;
     alike.retain(|w| w.pid == window.pid && w.title == window.title);
     if !matches!(&alike[..], [only] if only.id == window.id) {
-        return Err(refused("its process has other windows with this title"));
+        return Err(refused(NOT_UNIQUE));
     }
     if !upload::is_shown(&other.app, top).await.map_err(unread)? {
         return Err(refused("it closed immediately"));
