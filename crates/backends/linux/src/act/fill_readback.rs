@@ -33,10 +33,7 @@ pub(crate) async fn read_back(app: &App, field: &Object, text: &str) -> BusResul
     }
     // For a password field, Qt returns a character count but no text.
     let count = match value.chars().count() {
-        0 => match ask::count(app, &field.path, TEXT, "CharacterCount").await {
-            Err(BusError::Unknown) => 0,
-            count => count?.unwrap_or_default(),
-        },
+        0 => ask::count(app, &field.path, TEXT, "CharacterCount").await?.unwrap_or_default(),
         count => count,
     };
     // Some toolkits count UTF-16 code units.

@@ -17,15 +17,13 @@ pub(crate) async fn take_keyboard(view: AppView<'_>, target: Handle) -> Result<(
     let (Some(at), own) = (view.index(target), view.app.screen.own) else { return Ok(()) };
     let Some(sight) = WindowStack::of(view.app).await? else { return Ok(()) };
     let window = window::window_of(view, at, &sight.windows).await?;
-    let Some(window) = window.filter(|w| !w.popup && w.is_shown()) else {
-        return Ok(());
-    };
+    let Some(window) = window.filter(|w| !w.popup && w.is_shown()) else { return Ok(()) };
     let give = sight.x11.run(move |d| {
-        if !own && !d.has_seat() {
-            return Ok(());
+        if own || d.has_seat() {
+            focus::give_keyboard(d, window.id)?;
+            pings::await_delivery(d, window.id)?;
         }
-        focus::give_keyboard(d, window.id)?;
-        pings::await_delivery(d, window.id)
+        Ok(())
     });
     give.await
 }

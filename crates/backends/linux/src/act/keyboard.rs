@@ -5,7 +5,7 @@ use crate::act::focus::focus_element;
 use crate::act::{Act, fill_readback, typing};
 use crate::aim::{input_grab, window};
 use crate::app::{self, App, AppView, LinuxDevice, WindowStack, ask, lifecycle, query, unknown};
-use crate::model::{ObjectTree, states as s};
+use crate::model::states as s;
 use async_trait::async_trait;
 use std::time::Duration;
 use stickpin_device::{
@@ -126,15 +126,10 @@ async fn closing_over(device: &mut LinuxDevice) -> Result<()> {
         if own.len() < 2 || own == *unlisted {
             return Ok(true);
         }
-        let shown = |picture: &ObjectTree, at: usize| s::is_visible(picture[at].states, picture.toolkit);
-        match timeout(HANDLED, query::windows(&app.link)).await {
-            Ok(Ok(picture)) => {
-                let listed = picture.root().children.iter().filter(|&&at| shown(&picture, at)).count();
-                Ok(own.len() <= listed)
-            }
-            // If the app is gone or hangs, the next call reports that.
-            _ => Ok(true),
-        }
+        // If the app is gone or hangs, the next call reports that.
+        let Ok(Ok(picture)) = timeout(HANDLED, query::windows(&app.link)).await else { return Ok(true) };
+        let shown = |&&at: &&usize| s::is_visible(picture[at].states, picture.toolkit);
+        Ok(own.len() <= picture.root().children.iter().filter(shown).count())
     };
     if !ask::wait_until(CLOSING, lists_all).await? {
         device.unlisted = own_windows(app).await?;
