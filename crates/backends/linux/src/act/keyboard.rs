@@ -12,7 +12,9 @@ use stickpin_device::{
     CancellationToken, Delivery, Error, HitResult, InputOutcome, Modifiers, Popups, Result,
 };
 use stickpin_tree::{Handle, quote};
-use stickpin_x11desk::{KeyDelivery, Window, X11, focus, keyboard, pings, pointer, windows};
+use stickpin_x11desk::{
+    Display, KeyDelivery, Window, X11, X11Result, focus, keyboard, pings, pointer, windows,
+};
 use tokio::time::{Instant, sleep, timeout};
 
 /// Timeout for a responsive app to read one key.
@@ -146,6 +148,26 @@ async fn own_windows(app: &App) -> Result<Vec<u32>> {
     Ok(own)
 }
 
+/// Sends keys to a window, unless another window would receive them; returns that other window. The
+/// check and the keys are one job, so the focus cannot move in between. The `first` keys wait until
+/// the window manager has given the focus to the window.
+///
+/// # Errors
+/// Returns the errors of the display. Something may have been sent.
+pub(crate) async fn send_keys<T: Send + 'static>(
+    x11: &X11,
+    window: u32,
+    first: bool,
+    keys: impl FnOnce(&mut Display) -> X11Result<T> + Send + 'static,
+) -> Result<Result<T, Window>> {
+    let check = if first { focus::foreign_focus_after_grab } else { focus::foreign_focus };
+    let sent = x11.run(move |d| match check(d, window)? {
+        Some(other) => Ok(Err(other)),
+        None => keys(d).map(Ok),
+    });
+    sent.await.map_err(unknown)
+}
+
 /// Waits until the app has read the keys that were sent to a window. Toolkits that handle one event
 /// at a time answer a ping after the last key. Returns false if, for the whole of `patience`, the
 /// app answers other requests but not the ping.
@@ -215,11 +237,7 @@ pub(crate) async fn chord(act: &mut Act<'_>, modifiers: Modifiers, key: &str) ->
     }
     let (x11, window) = typing(act.device, None).await?;
     let name = key.to_owned();
-    let sent = x11.run(move |d| match focus::foreign_focus_after_grab(d, window)? {
-        Some(other) => Ok(Err(other)),
-        None => keyboard::chord(d, modifiers, &name).map(Ok),
-    });
-    match sent.await.map_err(unknown)? {
+    match send_keys(&x11, window, true, move |d| keyboard::chord(d, modifiers, &name)).await? {
         Ok(true) => {}
         Ok(false) => return Err(no_key(key)),
         Err(other) => return Err(foreign_focus_error(&act.device.app, other, &x11).await?),
@@ -293,15 +311,12 @@ pub(crate) async fn fill_by_keys(act: &mut Act<'_>, target: Handle, text: &str) 
     let (x11, window) = typing(act.device, Some(target)).await?;
     focus_element(act.device, target).await?;
     let all = Modifiers { control: true, ..Modifiers::default() };
-    let emptied = x11.run(move |d| {
-        if let Some(other) = focus::foreign_focus_after_grab(d, window)? {
-            return Ok(Err(other));
-        }
+    let emptied = send_keys(&x11, window, true, move |d| {
         keyboard::chord(d, all, "a")?;
         keyboard::chord(d, Modifiers::default(), "Delete")?;
-        pings::await_delivery(d, window).map(Ok)
+        pings::await_delivery(d, window)
     });
-    if let Err(other) = emptied.await.map_err(unknown)? {
+    if let Err(other) = emptied.await? {
         return Err(foreign_focus_error(&act.device.app, other, &x11).await?);
     }
     if !text.is_empty() {

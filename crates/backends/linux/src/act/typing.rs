@@ -3,7 +3,9 @@
 
 use crate::act::Act;
 use crate::act::focus::focus_element;
-use crate::act::keyboard::{await_keys_read, busy, foreign_focus_error, typing, wait_until_keys_handled};
+use crate::act::keyboard::{
+    await_keys_read, busy, foreign_focus_error, send_keys, typing, wait_until_keys_handled,
+};
 use crate::aim::window;
 use crate::app::{App, AppView, LastCapture, LinuxDevice, ask, capture, query, unknown};
 use crate::bus::TEXT;
@@ -89,18 +91,8 @@ pub(crate) async fn type_text(act: &mut Act<'_>, target: Option<Handle>, text: &
         let part = next(&text[progress.sent..]).to_vec();
         let (tab, enters) = (part == ['\t'], part.iter().all(|&c| c == '\n'));
         let first = progress.sent == 0;
-        let typed = progress.x11.run(move |d| {
-            // The check and the keys are one job, so the focus cannot move in between.
-            let kept = match first {
-                true => focus::foreign_focus_after_grab(d, window),
-                false => focus::foreign_focus(d, window),
-            };
-            match kept? {
-                Some(other) => Ok(Err(other)),
-                None => keyboard::type_text(d, &part).map(Ok),
-            }
-        });
-        match typed.await.map_err(unknown)? {
+        let typed = send_keys(&progress.x11, window, first, move |d| keyboard::type_text(d, &part));
+        match typed.await? {
             Ok(now) => progress.last = now,
             Err(other) if first => {
                 return Err(foreign_focus_error(&act.device.app, other, &progress.x11).await?);
