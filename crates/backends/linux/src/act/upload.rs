@@ -45,6 +45,10 @@ const ESCAPES: usize = 3;
 const CHOOSER_HINT: &str =
     "run `stickpin snapshot -i` to see what the file chooser contains, or `stickpin key Escape` to close it";
 
+/// The hint for a chooser that saves and was closed.
+const CLOSED: &str = "the file chooser was closed with nothing chosen; to save, open it with \
+    `stickpin press @BUTTON`, then enter the name with `stickpin fill @FIELD NAME`";
+
 /// The hint for a chooser that may accept several files, but only one through its field.
 const ONE_BY_ONE: &str = "the file chooser's path field accepts one file: run `stickpin upload TARGET FILE` \
     once for each file, if the app accepts them one after another; if the chooser's list accepts several, \
@@ -99,28 +103,26 @@ pub(crate) async fn choose(act: &mut Act<'_>, point: Point, target: Handle) -> R
         Some(performed) => performed,
         None => mouse::press_at(act, &Action::press(point, Some(target))).await?,
     };
-    let opened = until_shown(act, |d| choosers(d).into_iter().find(|path| !before.contains(path)));
-    let opened = opened.await.map_err(unknown)?;
-    if opened.is_none()
-        && let Some(window) = foreign_chooser::new_foreign_window(act, &there).await.map_err(unknown)?
-    {
-        performed.chooser = Some(foreign_chooser::register_chooser(act, window).await.map_err(unknown)?);
-        return Ok(performed);
-    }
-    let Some(top) = opened else { return Ok(performed) };
-    let chooser = chooser_window(act.device.view(), &top, Some(&there)).await.map_err(unknown)?;
-    if is_to_save(act.device, &top).await.map_err(unknown)? {
-        let error = to_save_in(&title_of(&act.device.last, &top));
-        let closed = escape(act.device, &chooser).await.map_err(unknown)?;
-        return Err(unknown(if closed {
-            error.hint("the file chooser was closed with nothing chosen; to save, open it with `stickpin press @BUTTON`, then enter the name with `stickpin fill @FIELD NAME`")
-        } else {
-            error
-        }));
-    }
-    performed.chooser = Some(act.device.app.ids.handle(&top));
-    act.device.chooser = Some(chooser);
+    performed.chooser = opened_chooser(act, &before, &there).await.map_err(unknown)?;
     Ok(performed)
+}
+
+/// Waits for a file chooser that opens. `before` and `there` list the choosers of the app and the
+/// windows of the display before the press. Closes a chooser that saves.
+async fn opened_chooser(act: &mut Act<'_>, before: &[String], there: &[u32]) -> Result<Option<Handle>> {
+    let opened = until_shown(act, |d| choosers(d).into_iter().find(|path| !before.contains(path)));
+    let Some(top) = opened.await? else {
+        let Some(window) = foreign_chooser::new_foreign_window(act, there).await? else { return Ok(None) };
+        return foreign_chooser::register_chooser(act, window).await.map(Some);
+    };
+    let chooser = chooser_window(act.device.view(), &top, Some(there)).await?;
+    if is_to_save(act.device, &top).await? {
+        let error = to_save_in(&title_of(&act.device.last, &top));
+        let closed = escape(act.device, &chooser).await?;
+        return Err(if closed { error.hint(CLOSED) } else { error });
+    }
+    act.device.chooser = Some(chooser);
+    Ok(Some(act.device.app.ids.handle(&top)))
 }
 
 /// Types the paths of files into a chooser and confirms the choice.
@@ -144,20 +146,19 @@ pub(crate) async fn give_files(
     // These are read only once, because windows that the first attempt opens still exist during the
     // second.
     let before = modal_windows(&act.device.last);
+    let mut field = shown_field(act, &chooser).await?.ok_or_else(|| {
+        let message = format!("the file chooser {} shows no path field", quote(&title));
+        Error::unsupported(message).hint(CHOOSER_HINT)
+    })?;
+    if is_to_save(act.device, &top).await? {
+        return Err(to_save_in(&title));
+    }
     // A chooser that is still reading a folder does not accept a path, and may even close its
     // field.
     for again in 0..TRIES {
-        // From the second attempt on, an earlier one may have succeeded.
-        let tried = |e: Error| if again > 0 { unknown(e) } else { e };
-        let Some(field) = shown_field(act, &chooser).await.map_err(tried)? else {
-            if again > 0 {
-                break;
-            }
-            let message = format!("the file chooser {} shows no path field", quote(&title));
-            return Err(Error::unsupported(message).hint(CHOOSER_HINT));
-        };
-        if again == 0 && is_to_save(act.device, &top).await? {
-            return Err(to_save_in(&title));
+        if again > 0 {
+            let Some(shown) = shown_field(act, &chooser).await.map_err(unknown)? else { break };
+            field = shown;
         }
         type_path(act.device, &chooser, &field, &text).await.map_err(unknown)?;
         let became = until_shown(act, |d| {
@@ -289,7 +290,8 @@ async fn is_to_save(device: &mut LinuxDevice, top: &str) -> Result<bool> {
     let Some(field) = field_of(&device.last, top) else { return Ok(false) };
     let before = query::whole_text(&device.app, &field.path).await;
     let before = lifecycle::check_answer(&device.app, before).await?;
-    if !act::set_text(&device.app, &field, &nonexistent_path()).await? {
+    let nonexistent = (0..).map(|n: u32| format!("/stickpin-{n}")).find(|path| !Path::new(path).exists());
+    if !act::set_text(&device.app, &field, &nonexistent.unwrap_or_default()).await? {
         return Err(takes_no_text(&title_of(&device.last, top)));
     }
     let saves = capture::capture_app(device, &[])
@@ -360,12 +362,6 @@ fn takes_no_text(title: &str) -> Error {
     Error::unsupported(message).hint(CHOOSER_HINT)
 }
 
-/// Returns a path that does not exist.
-fn nonexistent_path() -> String {
-    let named = |n: u32| format!("/stickpin-{n}");
-    (0..).map(named).find(|path| !Path::new(path).exists()).unwrap_or_default()
-}
-
 /// Returns the windows of the display; empty if there is no display.
 pub(crate) async fn on_screen(app: &App) -> Result<Vec<Window>> {
     Ok(WindowStack::of(app).await?.map_or_else(Vec::new, |sight| sight.windows))
@@ -396,17 +392,15 @@ pub(crate) async fn chooser_window(view: AppView<'_>, top: &str, before: Option<
         // If the chooser is still shown, its window was among those listed.
         if is_shown(view.app, top).await? { Ok(window) } else { Err(element_gone()) }
     });
-    let window = window.await?.ok_or_else(|| unknown_window(&title))?;
+    // If the window is not certain, the keys could go elsewhere.
+    let window = window.await?.ok_or_else(|| {
+        let title = quote(&title);
+        let message = format!(
+            "the file chooser {title} is open, but its window cannot be distinguished from other windows of the app"
+        );
+        Error::unsupported(message).hint(
+            "the file chooser has no file yet: run `stickpin snapshot -i`, then close the other windows or fill the path field",
+        )
+    })?;
     Ok(Chooser { top: top.to_owned(), window })
-}
-
-/// Returns the error for a chooser that cannot be typed into, because the keys could go elsewhere.
-fn unknown_window(title: &str) -> Error {
-    let title = quote(title);
-    let message = format!(
-        "the file chooser {title} is open, but its window cannot be distinguished from other windows of the app"
-    );
-    Error::unsupported(message).hint(
-        "the file chooser has no file yet: run `stickpin snapshot -i`, then close the other windows or fill the path field",
-    )
 }

@@ -90,12 +90,11 @@ pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Resul
     if window.transient_for.is_none() && !act.device.app.is_alone() {
         return Err(refused("it does not name its parent window"));
     }
-    let until = Instant::now() + REACH_TIMEOUT;
-    let (desktop, link, heard) =
-        reach(&act.device.app.desktop, &window, until, act.cancel).await.map_err(|fault| {
-            tracing::debug!("{} cannot be reached: {fault}", window.describe());
-            refused("its process is not on the accessibility bus")
-        })?;
+    let reached = reach(&act.device.app.desktop, window.pid, act.cancel).await;
+    let (desktop, link, heard) = reached.map_err(|fault| {
+        tracing::debug!("{} cannot be reached: {fault}", window.describe());
+        refused("its process is not on the accessibility bus")
+    })?;
     let screen = act.device.app.screen.for_process(window.pid);
     let mut other = LinuxDevice::new(desktop, link, heard, screen, (window.title.clone(), window.pid), None);
     let mut inner = Act { device: &mut other, cancel: act.cancel };
@@ -181,18 +180,18 @@ fn foreign_window_error(app: &App, window: &Window, why: &str) -> Error {
     Error::unsupported(message).hint(hint)
 }
 
-/// Connects to the process of a window on the accessibility bus. The connection is separate, so
-/// that its signals do not count as the app's.
+/// Connects to a process on the accessibility bus. The connection is separate, so that its signals
+/// do not count as the app's.
 async fn reach(
     desktop: &AccessibilityBus,
-    window: &Window,
-    until: Instant,
+    pid: Option<u32>,
     cancel: &CancellationToken,
 ) -> BusResult<(AccessibilityBus, Link, Arc<AppEvents>)> {
+    let until = Instant::now() + REACH_TIMEOUT;
     let heard = Arc::new(AppEvents::default());
     let listener = Arc::clone(&heard);
     let desktop = desktop.reconnect(Box::new(move |message| listener.handle_signal(message)), until).await?;
-    let Some(pid) = window.pid else { return Err(BusError::Unknown) };
+    let Some(pid) = pid else { return Err(BusError::Unknown) };
     let bus = loop {
         let running = desktop.running(until).await?;
         let is = |app: &&RegisteredApp| app.pid == Some(pid) && app.windows.is_some_and(|count| count > 0);
