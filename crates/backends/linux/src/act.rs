@@ -151,12 +151,10 @@ async fn fill(act: &Act<'_>, target: Handle, text: &str) -> Result<Option<InputO
             "run `stickpin type --into @REF TEXT` to type into the terminal, then `stickpin key Enter`",
         ));
     }
-    let number = text.trim().parse::<f64>().ok().filter(|n| n.is_finite());
     let hides = object.role == n::PASSWORD;
-    if object.has(Interfaces::VALUE)
-        && !hides
-        && let Some(number) = number
-    {
+    let has_value = object.has(Interfaces::VALUE) && !hides;
+    let number = text.trim().parse::<f64>().ok().filter(|n| n.is_finite() && has_value);
+    if let Some(number) = number {
         let call = calls::set(&object.path, VALUE, "CurrentValue", number.into());
         if ask::unless_vanished(app, &object.path, app.link.order(&call, DONE).await).await?.is_some() {
             let value = ask::number(app, &object.path, VALUE, "CurrentValue").await;

@@ -179,18 +179,18 @@ async fn place_of(view: AppView<'_>, list: &OptionList, path: &str) -> Result<Op
     // The names inside the option when it was read, starting with its own.
     let inside = view.last.at(path).into_iter().flat_map(|at| view.last.picture.inside(at));
     let named = inside.map(|at| &view.last[at]).filter(|object| !object.name.is_empty()).take(PARTS);
-    let mut parts: Vec<_> = named.map(|object| (object.path.clone(), object.name.clone())).collect();
-    let own = || list.offered.iter().find(|offered| offered.path == path).map(|o| o.name.clone());
-    if let Some(name) = own().filter(|_| parts.first().is_none_or(|(first, _)| first != path)) {
-        parts.push((path.to_owned(), name));
+    let mut parts: Vec<(&str, &str)> = named.map(|object| (&*object.path, &*object.name)).collect();
+    if parts.first().is_none_or(|(first, _)| *first != path) {
+        let own = list.offered.iter().find(|offered| offered.path == path);
+        parts.extend(own.map(|own| (path, &*own.name)));
     }
     let mut calls = vec![children(&list.holder)];
     calls.extend(parts.iter().map(|(path, _)| property(path, ACCESSIBLE, "Name")));
     let mut answers = view.app.link.calls(&calls).await.into_iter();
     let now = paths(view.app, &list.holder, answers.next());
     let Some(now) = ask::unless_vanished(view.app, &list.holder, now).await? else { return Ok(None) };
-    for ((_, name), answer) in parts.iter().zip(answers) {
-        let same = answer.and_then(|answer| Ok(answer.property_text()? == *name));
+    for ((_, name), answer) in parts.into_iter().zip(answers) {
+        let same = answer.and_then(|answer| Ok(answer.property_text()? == name));
         // The object may be gone.
         if ask::or_none(view.app, same).await? != Some(true) {
             return Ok(None);
