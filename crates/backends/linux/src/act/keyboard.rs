@@ -47,7 +47,7 @@ pub(crate) fn busy() -> Error {
 /// another process blocks the app. Returns `TIMEOUT` if the app is still processing an earlier
 /// action.
 pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> Result<(X11, u32)> {
-    device.app.screen.x11("send keys").await?;
+    let x11 = device.app.screen.x11("send keys").await?;
     takes_keys(&device.app).await?;
     // An action that is pending in GTK 4 must take effect before the keys arrive.
     let pending = app::pending(device);
@@ -56,15 +56,17 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
         // The answer comes after the action. If the app hangs, the next call reports that.
         drop(timeout(HANDLED, device.app.link.barrier()).await);
     }
-    let target = target.and_then(|target| Some((target, device.view().index(target)?)));
-    let own = match target {
-        Some((target, at)) => window_of_target(device.view(), target, at).await?,
+    let window = match target {
+        Some(target) => window_of_target(device.view(), target).await?,
         None => closing_over(device).await.map(|()| None)?,
     };
-    let window = if own.is_some() { own } else { window::active_window(&device.app).await? };
-    let Some((sight, window)) = window else { return Err(device.app.screen.unseen("send keys")) };
+    let window = match window {
+        None => window::active_window(&device.app).await?.map(|(_, window)| window),
+        known => known,
+    };
+    let Some(window) = window else { return Err(device.app.screen.unseen("send keys")) };
     // Another window may have been opened while the app was being asked.
-    let sight = WindowStack::read(sight.x11).await?;
+    let sight = WindowStack::read(x11).await?;
     input_grab::check_not_grabbed(&device.app, &sight, &window, "the keys meant for the app").await?;
     device.app.screen.check_visible(&window).await?;
     let id = window.id;
@@ -76,11 +78,8 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
 ///
 /// # Errors
 /// Returns a refusal if something else would receive the keys.
-async fn window_of_target(
-    view: AppView<'_>,
-    target: Handle,
-    at: usize,
-) -> Result<Option<(WindowStack, Window)>> {
+async fn window_of_target(view: AppView<'_>, target: Handle) -> Result<Option<Window>> {
+    let Some(at) = view.index(target) else { return Ok(None) };
     let Some(sight) = WindowStack::of(view.app).await? else { return Ok(None) };
     let Some(window) = window::window_of(view, at, &sight.windows).await? else { return Ok(None) };
     let held = input_grab::check_input_grab(view, Some(at), &window, &sight).await?;
@@ -90,7 +89,7 @@ async fn window_of_target(
     {
         return Err(refusal);
     }
-    Ok(Some((sight, window)).filter(|(_, window)| !window.popup))
+    Ok(Some(window).filter(|window| !window.popup))
 }
 
 /// Checks that keys can be sent without locking up the app.
@@ -229,10 +228,8 @@ pub(crate) async fn foreign_focus_error(app: &App, other: Window, x11: &X11) -> 
 /// Sends one chord to the app's active window. Escape goes to a window of another process instead,
 /// if that window blocks the app.
 pub(crate) async fn chord(act: &mut Act<'_>, modifiers: Modifiers, key: &str) -> Result<InputOutcome> {
-    if (modifiers, key) == (Modifiers::default(), "Escape")
-        && act.device.app.screen.has_pointer()
-        && let Some(performed) = escape_elsewhere(&act.device.app).await?
-    {
+    let closes = (modifiers, key) == (Modifiers::default(), "Escape");
+    if closes && let Some(performed) = escape_elsewhere(&act.device.app).await? {
         return Ok(performed);
     }
     let (x11, window) = typing(act.device, None).await?;
@@ -255,12 +252,7 @@ pub(crate) async fn chord(act: &mut Act<'_>, modifiers: Modifiers, key: &str) ->
 /// Returns `ELEMENT_NOT_FOUND` if the window is gone, `ELEMENT_COVERED` if something else receives
 /// its keys, or `INVALID_ARGS` if there is no such key. Returns `TIMEOUT` if the app is still
 /// processing an earlier action. In all these cases, nothing was sent.
-pub(crate) async fn chord_in(
-    app: &App,
-    window: &Window,
-    modifiers: Modifiers,
-    key: &str,
-) -> Result<InputOutcome> {
+pub(crate) async fn chord_in(app: &App, window: &Window, modifiers: Modifiers, key: &str) -> Result<()> {
     let x11 = app.screen.x11("send keys").await?;
     takes_keys(app).await?;
     let (id, words) = (window.id, window.describe());
@@ -303,7 +295,7 @@ pub(crate) async fn chord_in(
     }
     x11.run(move |d| pings::await_delivery(d, id)).await.map_err(unknown)?;
     wait_until_keys_handled(app).await;
-    Ok(InputOutcome::done())
+    Ok(())
 }
 
 /// Fills a field by keyboard: selects its content, deletes it and types the text.
@@ -337,8 +329,8 @@ impl Popups for LinuxDevice {
         if is_folded(&self.app).await? {
             return Ok(false);
         }
-        let cancel = CancellationToken::new();
-        chord(&mut Act { device: self, cancel: &cancel }, Modifiers::default(), "Escape").await?;
+        let act = &mut Act { device: self, cancel: &CancellationToken::new() };
+        chord(act, Modifiers::default(), "Escape").await?;
         ask::wait_until(POPUP_CLOSE_TIMEOUT, || is_folded(&self.app)).await
     }
 }
