@@ -159,7 +159,8 @@ async fn fill(act: &Act<'_>, target: Handle, text: &str) -> Result<Option<InputO
         if ask::unless_vanished(app, &object.path, app.link.order(&call, DONE).await).await?.is_some() {
             let value = ask::number(app, &object.path, VALUE, "CurrentValue").await;
             let value = ask::unless_vanished(app, &object.path, value).await.map_err(unknown)?.flatten();
-            return Ok(Some(delivered_to_target().value(value.map(names::number))));
+            let performed = delivered_to_target().unread(value.is_none());
+            return Ok(Some(performed.value(value.map(names::number))));
         }
     }
     let editable = hides || object.has(Interfaces::EDITABLE);

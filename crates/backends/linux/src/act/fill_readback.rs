@@ -70,7 +70,7 @@ pub(crate) async fn wait_stable_value(
         same = if (&now, &rest) == (&value, &completed) { same + 1 } else { 1 };
         (value, completed) = (now, rest);
     }
-    Ok(InputOutcome::done().value(value).completed(completed))
+    Ok(InputOutcome::done().unread(value.is_none()).value(value).completed(completed))
 }
 
 /// Returns the characters that the app has appended to the text and selected; `None` if there are

@@ -193,9 +193,9 @@ async fn text(device: &mut LinuxDevice, handle: Handle) -> Result<String> {
 /// Reads the text of an object in pieces, up to [`MAX_TEXT_CHARS`].
 ///
 /// # Errors
-/// Returns `Unknown` when the object has no text.
+/// Returns `Unknown` when the object has no text, or does not report how long the text is.
 pub(crate) async fn whole_text(app: &App, path: &str) -> BusResult<String> {
-    let count = ask::count(app, path, TEXT, "CharacterCount").await?.unwrap_or_default();
+    let count = ask::count(app, path, TEXT, "CharacterCount").await?.ok_or(BusError::Unknown)?;
     let count = i32::try_from(count).unwrap_or(MAX_TEXT_CHARS).min(MAX_TEXT_CHARS);
     let starts = std::iter::successors(Some(0), |from| Some(from + CHUNK_CHARS));
     let chunks = starts.take_while(|from| *from < count).map(|from| (from, count.min(from + CHUNK_CHARS)));

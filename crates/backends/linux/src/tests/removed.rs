@@ -1,5 +1,5 @@
 //! Objects that the app removes during an action: an error after the first input says that input
-//! was sent.
+//! was sent. Fields that do not report their content afterwards: the fill says so.
 
 use super::heap::{Heap, Thing};
 use super::shown_window;
@@ -13,19 +13,24 @@ use std::path::Path;
 use stickpin_device::{
     Action, CancellationToken, CaptureRequest, Device, Dispatched, ErrorCode, InputOutcome, Result,
 };
-use zbus::Message;
+use zbus::{Message, Variant};
 
 const WINDOW: &str = "/window";
 const BOX: &str = "/box";
 const INNER: &str = "/box/inner";
 const FIELD: &str = "/field";
 
+/// The interfaces of a field that accepts text over the bus.
+const EDITABLE: &[&str] = &["Accessible", "Component", "Text", "EditableText"];
+
 /// An app with a checkable group box and a focused field, neither of which accepts actions over the
 /// bus.
 struct Form {
     things: Heap,
-    /// Whether the field accepts text over the bus.
-    editable: bool,
+    /// The interfaces of the field.
+    interfaces: &'static [&'static str],
+    /// The number of characters that the field reports, if it reports one.
+    length: Option<i32>,
     /// The object that the app removes, the request before whose answer it does so, and the number
     /// of such requests that it answers before.
     removed: (&'static str, &'static str, usize),
@@ -41,7 +46,7 @@ impl Form {
             Thing::new(INNER, "Inner", n::PUSH_BUTTON, BOX),
             Thing { states, place: (10, 60, 80, 30), ..field },
         ]);
-        Self { things, editable: false, removed: ("", "", 0) }
+        Self { things, interfaces: &EDITABLE[..3], length: None, removed: ("", "", 0) }
     }
 }
 
@@ -59,11 +64,14 @@ impl Answers for Form {
         }
         match (path, what) {
             (FIELD, "GetInterfaces") => {
-                let all = ["Accessible", "Component", "Text", "EditableText"];
-                let all = &all[..if self.editable { 4 } else { 3 }];
-                let names: Vec<String> = all.iter().map(|name| format!("org.a11y.atspi.{name}")).collect();
+                let names = self.interfaces.iter().map(|name| format!("org.a11y.atspi.{name}"));
+                let names: Vec<String> = names.collect();
                 Message::method_return(&header).build(&names).unwrap()
             }
+            (FIELD, "CharacterCount") if let Some(length) = self.length => {
+                Message::method_return(&header).build(&Variant::from(length)).unwrap()
+            }
+            (FIELD, "Set") => Message::method_return(&header).build(&()).unwrap(),
             (FIELD, "SetTextContents") => Message::method_return(&header).build(&true).unwrap(),
             (BOX, "GetActions") => Message::method_return(&header).build(&vec![("Toggle", "", "")]).unwrap(),
             (_, "GetActions") => unknown(call, "no such interface"),
@@ -115,13 +123,35 @@ async fn error_after_the_field_was_emptied_says_that_keys_were_sent() {
 
 #[tokio::test]
 async fn error_after_the_text_was_set_says_that_it_was_sent() {
-    let app = Speaker::with(Form { editable: true, ..Form::new() });
+    let app = Speaker::with(Form { interfaces: EDITABLE, ..Form::new() });
     let (mut device, _): (LinuxDevice, _) = app.device().await;
     device.capture(CaptureRequest::default()).await.unwrap();
     app.becomes(|form| form.removed = (FIELD, "CharacterCount", 0));
     let action = Action::Fill { target: device.app.ids.handle(FIELD), text: "Ann".to_owned() };
     let error = device.perform(&action, &CancellationToken::new()).await.unwrap_err();
     assert_eq!((error.code, error.dispatched), (ErrorCode::ElementNotFound, Dispatched::Unknown), "{error}");
+}
+
+/// Fills the field of a form over the bus.
+async fn fill(form: Form, text: &str) -> InputOutcome {
+    let app = Speaker::with(form);
+    let (mut device, _): (LinuxDevice, _) = app.device().await;
+    device.capture(CaptureRequest::default()).await.unwrap();
+    let fill = Action::Fill { target: device.app.ids.handle(FIELD), text: text.to_owned() };
+    device.perform(&fill, &CancellationToken::new()).await.unwrap()
+}
+
+#[tokio::test]
+async fn fill_of_a_field_of_unknown_length_is_reported_as_unread() {
+    for (text, length) in [("", None), ("", Some(-1)), ("Ann", None), ("Ann", Some(-1))] {
+        let filled = fill(Form { interfaces: EDITABLE, length, ..Form::new() }, text).await;
+        assert!(filled.handled && filled.unread, "{text:?}, {length:?}: {filled:?}");
+    }
+    let filled = fill(Form { interfaces: EDITABLE, length: Some(0), ..Form::new() }, "").await;
+    assert!(!filled.unread && filled.value.as_deref() == Some(""), "{filled:?}");
+    let value = &["Accessible", "Component", "Value"];
+    let filled = fill(Form { interfaces: value, ..Form::new() }, "7").await;
+    assert!(filled.handled && filled.unread, "the value is not reported: {filled:?}");
 }
 
 #[tokio::test]
