@@ -100,10 +100,10 @@ async fn takes_keys(app: &App) -> Result<()> {
     if app.link.takes_keys().await {
         return Ok(());
     }
-    Err(Error::timeout(
-        "the app is still processing its last action; a key would make it hang permanently",
-    )
-    .hint("run `stickpin snapshot -i` to see what the app is waiting for, then `stickpin press @REF` to answer"))
+    let message = "the app is still processing its last action; a key would make it hang permanently";
+    Err(Error::timeout(message).hint(
+        "run `stickpin snapshot -i` to see what the app is waiting for, then `stickpin press @REF` to answer",
+    ))
 }
 
 /// Sends Escape to another process's window that blocks the app. Returns `None` if there is no such
@@ -216,13 +216,10 @@ pub(crate) async fn wait_until_keys_handled(app: &App) {
 /// Returns the error for keys that would go to the window `other` instead of the intended one.
 pub(crate) async fn foreign_focus_error(app: &App, other: Window, x11: &X11) -> Result<Error> {
     let what = window::covering_window(app, other, x11).await?;
-    let hint = match app.screen.own {
-        true => "run `stickpin snapshot -i` to see what is open",
-        false => {
-            "run `stickpin snapshot -i` to see what is open, or open the app with `--private`, where no other app can take the keyboard focus"
-        }
-    };
-    Ok(Error::element_covered(format!("{what} keeps the keyboard focus")).hint(hint))
+    let error = Error::element_covered(format!("{what} keeps the keyboard focus"));
+    let look = "run `stickpin snapshot -i` to see what is open";
+    let private = "open the app with `--private`, where no other app can take the keyboard focus";
+    Ok(if app.screen.own { error.hint(look) } else { error.hint(format!("{look}, or {private}")) })
 }
 
 /// Sends one chord to the app's active window. Escape goes to a window of another process instead,

@@ -126,15 +126,9 @@ pub(crate) async fn type_text(act: &mut Act<'_>, target: Option<Handle>, text: &
 /// # Errors
 /// Returns `ELEMENT_NOT_FOUND` if the target is gone, `BACKEND_LOST` or `TIMEOUT`.
 async fn typed_field(view: AppView<'_>, target: Option<Handle>) -> Result<Option<Field>> {
-    let at = match target {
-        Some(target) => view.index(target),
-        None => focused(view.last),
-    };
-    let object = at.map(|at| &view.last[at]);
-    let Some(object) = object.filter(|object| is_field(object.role) && object.has(Interfaces::TEXT)) else {
-        return Ok(None);
-    };
-    let path = object.path.clone();
+    let at = target.map_or_else(|| focused(view.last), |target| view.index(target));
+    let object = at.map(|at| &view.last[at]).filter(|o| is_field(o.role) && o.has(Interfaces::TEXT));
+    let Some(path) = object.map(|object| object.path.clone()) else { return Ok(None) };
     let words = view.last.words(view.app.ids.handle(&path)).unwrap_or_else(|| "the field".to_owned());
     let (has_it, count) = field_now(view.app, &path).await?;
     if !has_it && target.is_some() {

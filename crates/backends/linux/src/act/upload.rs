@@ -294,9 +294,8 @@ async fn is_to_save(device: &mut LinuxDevice, top: &str) -> Result<bool> {
     if !act::set_text(&device.app, &field, &nonexistent.unwrap_or_default()).await? {
         return Err(takes_no_text(&title_of(&device.last, top)));
     }
-    let saves = capture::capture_app(device, &[])
-        .await
-        .map(|_| of_chooser(&device.last, top, takes_the_name).unwrap_or(true));
+    let captured = capture::capture_app(device, &[]).await;
+    let saves = captured.map(|_| of_chooser(&device.last, top, takes_the_name).unwrap_or(true));
     act::set_text(&device.app, &field, &before).await?;
     saves
 }

@@ -9,7 +9,7 @@ use crate::act::Act;
 use crate::act::upload::{self, is_chooser};
 use crate::app::window_stack::FRESH;
 use crate::app::{App, Chooser, FOREIGN, ForeignChooser, LinuxDevice, ask};
-use crate::bus::{AccessibilityBus, BusError, BusResult, Link, RegisteredApp};
+use crate::bus::{BusError, BusResult, Link, RegisteredApp};
 use crate::events::AppEvents;
 use crate::limits::STRANGER;
 use crate::model::Object;
@@ -90,13 +90,11 @@ pub(crate) async fn register_chooser(act: &mut Act<'_>, window: Window) -> Resul
     if window.transient_for.is_none() && !act.device.app.is_alone() {
         return Err(refused("it does not name its parent window"));
     }
-    let reached = reach(&act.device.app.desktop, window.pid, act.cancel).await;
-    let (desktop, link, heard) = reached.map_err(|fault| {
+    let reached = reach(&act.device.app, &window, act.cancel).await;
+    let mut other = reached.map_err(|fault| {
         tracing::debug!("{} cannot be reached: {fault}", window.describe());
         refused("its process is not on the accessibility bus")
     })?;
-    let screen = act.device.app.screen.for_process(window.pid);
-    let mut other = LinuxDevice::new(desktop, link, heard, screen, (window.title.clone(), window.pid), None);
     let mut inner = Act { device: &mut other, cancel: act.cancel };
     let tops = upload::until_shown(&mut inner, |last| {
         let called = |at, top: &Object| top.name == window.title && is_chooser(&last.picture, at);
@@ -180,18 +178,15 @@ fn foreign_window_error(app: &App, window: &Window, why: &str) -> Error {
     Error::unsupported(message).hint(hint)
 }
 
-/// Connects to a process on the accessibility bus. The connection is separate, so that its signals
-/// do not count as the app's.
-async fn reach(
-    desktop: &AccessibilityBus,
-    pid: Option<u32>,
-    cancel: &CancellationToken,
-) -> BusResult<(AccessibilityBus, Link, Arc<AppEvents>)> {
+/// Connects to the process of a window on the accessibility bus. The connection is separate, so
+/// that its signals do not count as the app's.
+async fn reach(app: &App, window: &Window, cancel: &CancellationToken) -> BusResult<LinuxDevice> {
     let until = Instant::now() + REACH_TIMEOUT;
     let heard = Arc::new(AppEvents::default());
     let listener = Arc::clone(&heard);
-    let desktop = desktop.reconnect(Box::new(move |message| listener.handle_signal(message)), until).await?;
-    let Some(pid) = pid else { return Err(BusError::Unknown) };
+    let desktop =
+        app.desktop.reconnect(Box::new(move |message| listener.handle_signal(message)), until).await?;
+    let Some(pid) = window.pid else { return Err(BusError::Unknown) };
     let bus = loop {
         let running = desktop.running(until).await?;
         let is = |app: &&RegisteredApp| app.pid == Some(pid) && app.windows.is_some_and(|count| count > 0);
@@ -204,7 +199,8 @@ async fn reach(
     heard.state().app.clone_from(&bus);
     desktop.listen(&bus, until).await?;
     let link = Link::to(&desktop, &bus, until).await?;
-    Ok((desktop, link, heard))
+    let (screen, title) = (app.screen.for_process(window.pid), window.title.clone());
+    Ok(LinuxDevice::new(desktop, link, heard, screen, (title, window.pid), None))
 }
 
 /// Returns the commands that drive an open window of another process.
