@@ -147,24 +147,31 @@ async fn own_windows(app: &App) -> Result<Vec<u32>> {
     Ok(own)
 }
 
-/// Sends keys to a window, unless another window would receive them; returns that other window. The
-/// check and the keys are one job, so the focus cannot move in between. The `first` keys wait until
-/// the window manager has given the focus to the window.
+/// Sends keys to a window, unless another window would receive them. The check and the keys are one
+/// job, so the focus cannot move in between. The `first` keys wait until the window manager has
+/// given the focus to the window, and another window that keeps the focus is an error; for later
+/// keys, the result is then `None`.
 ///
 /// # Errors
-/// Returns the errors of the display. Something may have been sent.
+/// Returns `ELEMENT_COVERED` if another window keeps the focus, or the errors of the display, after
+/// which something may have been sent.
 pub(crate) async fn send_keys<T: Send + 'static>(
+    app: &App,
     x11: &X11,
     window: u32,
     first: bool,
     keys: impl FnOnce(&mut Display) -> X11Result<T> + Send + 'static,
-) -> Result<Result<T, Window>> {
+) -> Result<Option<T>> {
     let check = if first { focus::foreign_focus_after_grab } else { focus::foreign_focus };
     let sent = x11.run(move |d| match check(d, window)? {
         Some(other) => Ok(Err(other)),
         None => keys(d).map(Ok),
     });
-    sent.await.map_err(unknown)
+    match sent.await.map_err(unknown)? {
+        Ok(sent) => Ok(Some(sent)),
+        Err(other) if first => Err(foreign_focus_error(app, other, x11).await?),
+        Err(_) => Ok(None),
+    }
 }
 
 /// Waits until the app has read the keys that were sent to a window. Toolkits that handle one event
@@ -214,7 +221,7 @@ pub(crate) async fn wait_until_keys_handled(app: &App) {
 }
 
 /// Returns the error for keys that would go to the window `other` instead of the intended one.
-pub(crate) async fn foreign_focus_error(app: &App, other: Window, x11: &X11) -> Result<Error> {
+async fn foreign_focus_error(app: &App, other: Window, x11: &X11) -> Result<Error> {
     let what = window::covering_window(app, other, x11).await?;
     let error = Error::element_covered(format!("{what} keeps the keyboard focus"));
     let look = "run `stickpin snapshot -i` to see what is open";
@@ -231,10 +238,9 @@ pub(crate) async fn chord(act: &mut Act<'_>, modifiers: Modifiers, key: &str) ->
     }
     let (x11, window) = typing(act.device, None).await?;
     let name = key.to_owned();
-    match send_keys(&x11, window, true, move |d| keyboard::chord(d, modifiers, &name)).await? {
-        Ok(true) => {}
-        Ok(false) => return Err(no_key(key)),
-        Err(other) => return Err(foreign_focus_error(&act.device.app, other, &x11).await?),
+    let keys = move |d: &mut Display| keyboard::chord(d, modifiers, &name);
+    if send_keys(&act.device.app, &x11, window, true, keys).await? == Some(false) {
+        return Err(no_key(key));
     }
     // Some windows declare that they answer pings, but do not. By the end of the timeout, one key
     // has been read.
@@ -300,14 +306,12 @@ pub(crate) async fn fill_by_keys(act: &mut Act<'_>, target: Handle, text: &str) 
     let (x11, window) = typing(act.device, Some(target)).await?;
     focus_element(act.device, target).await?;
     let all = Modifiers { control: true, ..Modifiers::default() };
-    let emptied = send_keys(&x11, window, true, move |d| {
+    let empty = move |d: &mut Display| {
         keyboard::chord(d, all, "a")?;
         keyboard::chord(d, Modifiers::default(), "Delete")?;
         pings::await_delivery(d, window)
-    });
-    if let Err(other) = emptied.await? {
-        return Err(foreign_focus_error(&act.device.app, other, &x11).await?);
-    }
+    };
+    send_keys(&act.device.app, &x11, window, true, empty).await?;
     if !text.is_empty() {
         typing::type_text(act, Some(target), text).await.map_err(unknown)?;
     }

@@ -3,9 +3,7 @@
 
 use crate::act::Act;
 use crate::act::focus::focus_element;
-use crate::act::keyboard::{
-    await_keys_read, busy, foreign_focus_error, send_keys, typing, wait_until_keys_handled,
-};
+use crate::act::keyboard::{await_keys_read, busy, send_keys, typing, wait_until_keys_handled};
 use crate::aim::window;
 use crate::app::{App, AppView, LastCapture, LinuxDevice, ask, capture, query, unknown};
 use crate::bus::TEXT;
@@ -14,7 +12,7 @@ use crate::model::{Interfaces, is_field, states as s};
 use std::time::Duration;
 use stickpin_device::{Error, InputOutcome, Result};
 use stickpin_tree::Handle;
-use stickpin_x11desk::{X11, focus, keyboard};
+use stickpin_x11desk::{Display, X11, focus, keyboard};
 use tokio::time::{Instant, sleep};
 
 /// The maximum number of characters that are sent before the app must have handled them.
@@ -58,14 +56,9 @@ struct Field {
 /// Returns the next part of the remaining text to send. A Tab moves the focus, and an Enter at the
 /// end may do so too, so these keys are sent separately from the text.
 fn next(left: &[char]) -> &[char] {
-    let enters = left.iter().rev().take_while(|&&c| c == '\n').count();
-    let end = if enters == left.len() { left.len() } else { left.len() - enters };
-    let end = match left.iter().position(|&c| c == '\t') {
-        Some(0) => 1,
-        Some(tab) => tab.min(end),
-        None => end,
-    };
-    &left[..end.min(AHEAD)]
+    let end = left.iter().rposition(|&c| c != '\n').map_or(left.len(), |last| last + 1);
+    let tab = left.iter().position(|&c| c == '\t').map_or(left.len(), |tab| tab.max(1));
+    &left[..end.min(tab).min(AHEAD)]
 }
 
 /// Types text into the focused element or a target.
@@ -91,19 +84,14 @@ pub(crate) async fn type_text(act: &mut Act<'_>, target: Option<Handle>, text: &
         let part = next(&text[progress.sent..]).to_vec();
         let (tab, enters) = (part == ['\t'], part.iter().all(|&c| c == '\n'));
         let first = progress.sent == 0;
-        let typed = send_keys(&progress.x11, window, first, move |d| keyboard::type_text(d, &part));
-        match typed.await? {
-            Ok(now) => progress.last = now,
-            Err(other) if first => {
-                return Err(foreign_focus_error(&act.device.app, other, &progress.x11).await?);
-            }
-            Err(_) => {
-                progress.last = 0;
-                check(act.device, &mut progress).await.map_err(unknown)?;
-                // The focus has returned.
-                continue;
-            }
-        }
+        let keys = move |d: &mut Display| keyboard::type_text(d, &part);
+        let Some(now) = send_keys(&act.device.app, &progress.x11, window, first, keys).await? else {
+            progress.last = 0;
+            check(act.device, &mut progress).await.map_err(unknown)?;
+            // The focus has returned.
+            continue;
+        };
+        progress.last = now;
         if !await_keys_read(act, &progress.x11, window, BUSY).await.map_err(unknown)? {
             return Err(unknown(busy()));
         }
