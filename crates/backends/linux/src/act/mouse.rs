@@ -29,8 +29,9 @@ pub(crate) async fn press_at(act: &mut Act<'_>, action: &Action) -> Result<Input
     pressed.map(|()| InputOutcome::done())
 }
 
-/// Presses the indicator of a group box. Returns `None` for any other element. If the press does not
-/// toggle the box, its indicator is elsewhere, and the box is toggled through its action instead.
+/// Presses the indicator of a group box. Returns `None` for any other element. If the press does
+/// not toggle the box, its indicator is elsewhere, and the box is toggled through its action
+/// instead.
 pub(crate) async fn press_group_box(
     act: &mut Act<'_>,
     action: &Action,

@@ -168,8 +168,8 @@ async fn choose_option(
         // The new capture may already include the choice, so the earlier state is kept.
         *list = OptionList { before: list.before.take(), ..now };
     }
-    // The objects are not stable, or the list keeps changing. Pressing the option is safer, if it is
-    // still there.
+    // The objects are not stable, or the list keeps changing. Pressing the option is safer, if it
+    // is still there.
     list.option(label).map(|_| None)
 }
 
@@ -199,9 +199,9 @@ async fn place_of(view: AppView<'_>, list: &OptionList, path: &str) -> Result<Op
     Ok(now.iter().position(|child| child == path))
 }
 
-/// Returns whether the app reports that all these options are chosen, and whether options have moved
-/// since they were chosen, so that others may have been chosen instead. If the options keep moving,
-/// the result is unknown, and the first value is false.
+/// Returns whether the app reports that all these options are chosen, and whether options have
+/// moved since they were chosen, so that others may have been chosen instead. If the options keep
+/// moving, the result is unknown, and the first value is false.
 async fn are_chosen(app: &App, list: &OptionList, chosen: &mut [Choice]) -> Result<(bool, bool)> {
     let mut moved = false;
     for _ in 0..MAX_ROUNDS {

@@ -33,9 +33,9 @@ const NOT_UNIQUE: &str = "its process has other windows with this title";
 const LOOK: Duration = Duration::from_millis(50);
 
 /// Returns notices about the [`windows_beside`] the app's own that have opened or closed since the
-/// last call; a window with a new title counts as opened. Windows without a parent are included only
-/// if the app is alone on its display. In a desktop session, there are no notices, because the tree
-/// contains all windows.
+/// last call; a window with a new title counts as opened. Windows without a parent are included
+/// only if the app is alone on its display. In a desktop session, there are no notices, because the
+/// tree contains all windows.
 pub(crate) async fn foreign_window_notices(device: &mut LinuxDevice) -> Vec<Notice> {
     if device.app.is_on_desktop {
         return Vec::new();
