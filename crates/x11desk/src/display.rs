@@ -40,6 +40,7 @@ pub struct Display {
     /// Our window, which is never shown. It owns the clipboard and identifies this process to
     /// others.
     pub(crate) own: WindowId,
+    /// Our own pointer and keyboard, if we have them.
     pub(crate) seat: Option<Seat>,
     /// The mapping that our own keyboard was given.
     pub(crate) keymap: Option<Keymap>,
@@ -52,7 +53,7 @@ pub struct Display {
     pub(crate) managed: bool,
 }
 
-/// Our own pointer and keyboard.
+/// A pointer and the keyboard that belongs to it.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Seat {
     pub(crate) pointer: DeviceId,

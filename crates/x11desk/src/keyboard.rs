@@ -166,7 +166,7 @@ fn key(d: &Display, code: u8, down: bool) -> X11Result<()> {
 pub(crate) fn is_grabbed(d: &Display, with_core: bool) -> X11Result<bool> {
     let mode = GrabMode::ASYNC;
     let ours = d.conn.grab_keyboard(false, d.own, x11rb::CURRENT_TIME, mode, mode)?;
-    let core = with_core && seat::is_core_device_grabbed(d, seat::CORE.1)?;
+    let core = with_core && seat::is_core_device_grabbed(d, seat::CORE.keyboard)?;
     Ok(seat::is_taken(ours.reply()?.status) || core)
 }
 

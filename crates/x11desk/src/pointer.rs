@@ -74,6 +74,6 @@ pub fn is_grabbed(d: &Display) -> X11Result<bool> {
     let (mode, none, now) = (GrabMode::ASYNC, x11rb::NONE, x11rb::CURRENT_TIME);
     let ours = d.conn.grab_pointer(false, d.own, EventMask::NO_EVENT, mode, mode, none, none, now)?;
     // A menu that was opened without our pointer grabs the core pointer of the server.
-    let core = seat::is_core_device_grabbed(d, seat::CORE.0)?;
+    let core = seat::is_core_device_grabbed(d, seat::CORE.pointer)?;
     Ok(seat::is_taken(ours.reply()?.status) || core)
 }

@@ -5,7 +5,7 @@ use crate::display::{Display, Seat};
 use crate::error::{X11Error, X11Result};
 use x11rb::protocol::xinput::{
     self, ChangeMode, ConnectionExt as _, DeviceId, DeviceType, GrabOwner, HierarchyChange,
-    HierarchyChangeData, HierarchyChangeDataAddMaster, HierarchyChangeDataRemoveMaster,
+    HierarchyChangeData, HierarchyChangeDataAddMaster, HierarchyChangeDataRemoveMaster, XIDeviceInfo,
 };
 use x11rb::protocol::xproto::{ConnectionExt as _, GrabMode, GrabStatus, Window as WindowId};
 
@@ -16,7 +16,7 @@ pub(crate) const NAME: &str = "stickpin-";
 const ALL_MASTERS: DeviceId = 1;
 
 /// The core pointer and keyboard of every server.
-pub(crate) const CORE: (DeviceId, DeviceId) = (2, 3);
+pub(crate) const CORE: Seat = Seat { pointer: 2, keyboard: 3 };
 
 /// Parses the window id in the name of one of our master devices: `stickpin-1a00003 pointer`.
 fn owner(name: &[u8]) -> Option<WindowId> {
@@ -25,22 +25,21 @@ fn owner(name: &[u8]) -> Option<WindowId> {
     u32::from_str_radix(number, 16).ok()
 }
 
-/// Returns whether the server has the XInput extension. Also declares our version of the extension,
-/// which every client must do before its other requests.
-fn is_supported(d: &Display) -> X11Result<bool> {
-    let there = d.has_extension(xinput::X11_EXTENSION_NAME)?;
-    if there {
-        d.conn.xinput_xi_query_version(2, 2)?.reply()?;
-    }
-    Ok(there)
-}
-
-/// Creates our own pointer and keyboard. If the server does not support that or refuses, the
-/// connection uses the person's pointer and keyboard.
+/// Creates our own pointer and keyboard, and removes those of stickpin processes that have ended.
+/// If the server does not support that or refuses, the connection uses the person's pointer and
+/// keyboard.
 pub(crate) fn add_seat(d: &mut Display) -> X11Result<()> {
-    if !is_supported(d)? {
+    if !d.has_extension(xinput::X11_EXTENSION_NAME)? {
         tracing::debug!("no XInput: the pointer is the person's own");
         return Ok(());
+    }
+    // Every client must declare its version of the extension before its other requests.
+    d.conn.xinput_xi_query_version(2, 2)?.reply()?;
+    for (seat, owner) in seats(d)? {
+        if !d.is_owner_alive(owner)? {
+            tracing::debug!(?seat, "removing a leftover pointer");
+            remove_seat(d, seat)?;
+        }
     }
     let added = add_master(d, format!("{NAME}{:x}", d.own));
     if let Err(X11Error::Refused(why)) = &added {
@@ -48,14 +47,10 @@ pub(crate) fn add_seat(d: &mut Display) -> X11Result<()> {
         return Ok(());
     }
     added?;
-    let masters = masters(d)?;
-    let ours =
-        |kind| masters.iter().find_map(|&(id, of, owner)| (of == kind && owner == d.own).then_some(id));
-    let found = ours(DeviceType::MASTER_POINTER).zip(ours(DeviceType::MASTER_KEYBOARD));
-    let Some((pointer, keyboard)) = found else { return Ok(()) };
+    let Some((seat, _)) = seats(d)?.into_iter().find(|(_, owner)| *owner == d.own) else { return Ok(()) };
     // Core input of this connection comes from these devices from now on.
-    d.conn.xinput_xi_set_client_pointer(x11rb::NONE, pointer)?.check()?;
-    d.seat = Some(Seat { pointer, keyboard });
+    d.conn.xinput_xi_set_client_pointer(x11rb::NONE, seat.pointer)?.check()?;
+    d.seat = Some(seat);
     Ok(())
 }
 
@@ -68,47 +63,32 @@ pub(crate) fn add_master(d: &Display, name: String) -> X11Result<()> {
     Ok(d.conn.xinput_xi_change_hierarchy(&[change])?.check()?)
 }
 
-/// Returns the master devices of this and other stickpin processes, with their windows.
-pub(crate) fn masters(d: &Display) -> X11Result<Vec<(DeviceId, DeviceType, WindowId)>> {
+/// Returns the pointers and keyboards of this and other stickpin processes, with their windows. A
+/// pointer is always attached to the keyboard that was added together with it.
+pub(crate) fn seats(d: &Display) -> X11Result<Vec<(Seat, WindowId)>> {
     let devices = d.conn.xinput_xi_query_device(ALL_MASTERS)?.reply()?;
-    let masters = devices.infos.iter();
-    Ok(masters.filter_map(|d| Some((d.deviceid, d.type_, owner(&d.name)?))).collect())
+    let pointers = devices.infos.iter().filter(|device| device.type_ == DeviceType::MASTER_POINTER);
+    let seat = |pointer: &XIDeviceInfo| Seat { pointer: pointer.deviceid, keyboard: pointer.attachment };
+    Ok(pointers.filter_map(|pointer| Some((seat(pointer), owner(&pointer.name)?))).collect())
 }
 
-/// Removes the pointers of stickpin processes that have ended.
-pub(crate) fn remove_leftovers(d: &Display) -> X11Result<()> {
-    if !is_supported(d)? {
-        return Ok(());
-    }
-    for (id, kind, owner) in masters(d)? {
-        if kind == DeviceType::MASTER_POINTER && !d.is_owner_alive(owner)? {
-            tracing::debug!(id, "removing a leftover pointer");
-            remove_master(d, id)?;
-        }
-    }
-    Ok(())
-}
-
-fn remove_master(d: &Display, deviceid: DeviceId) -> X11Result<()> {
+/// Removes a pointer and its keyboard.
+pub(crate) fn remove_seat(d: &Display, seat: Seat) -> X11Result<()> {
     let data = HierarchyChangeDataRemoveMaster {
-        deviceid,
+        deviceid: seat.pointer,
         return_mode: ChangeMode::ATTACH,
-        return_pointer: CORE.0,
-        return_keyboard: CORE.1,
+        return_pointer: CORE.pointer,
+        return_keyboard: CORE.keyboard,
     };
     let change = HierarchyChange { len: 3, data: HierarchyChangeData::RemoveMaster(data) };
     Ok(d.conn.xinput_xi_change_hierarchy(&[change])?.check()?)
-}
-
-pub(crate) fn remove_seat(d: &mut Display) -> X11Result<()> {
-    d.seat.take().map_or(Ok(()), |seat| remove_master(d, seat.pointer))
 }
 
 /// Runs requests about the person's keyboard. All apps look keys up in its mapping, whichever
 /// keyboard the keys came from.
 pub(crate) fn query_core_keyboard<T>(d: &Display, ask: impl FnOnce() -> X11Result<T>) -> X11Result<T> {
     let Some(seat) = d.seat else { return ask() };
-    d.conn.xinput_xi_set_client_pointer(x11rb::NONE, CORE.0)?;
+    d.conn.xinput_xi_set_client_pointer(x11rb::NONE, CORE.pointer)?;
     let asked = ask();
     d.conn.xinput_xi_set_client_pointer(x11rb::NONE, seat.pointer)?;
     asked

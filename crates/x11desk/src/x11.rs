@@ -156,14 +156,14 @@ fn prepare(address: &Address, until: Instant) -> Result<Display> {
     let (conn, screen) = address.open().map_err(|e| failed(&e))?;
     let prepare = || -> X11Result<Display> {
         let mut display = Display::new(conn, screen)?;
-        seat::remove_leftovers(&display)?;
-        keyboard::remove_leftovers(&display)?;
         if address.shared {
             seat::add_seat(&mut display)?;
         } else {
             window_manager::await_start(&mut display, until)?;
             draw_covered_windows(&display)?;
         }
+        // As long as there is a leftover keyboard, requests about keys may concern that one.
+        keyboard::remove_leftovers(&display)?;
         Ok(display)
     };
     prepare().map_err(|e| failed(&e))
@@ -211,7 +211,7 @@ fn serve(mut d: Display, todo: &mpsc::Receiver<Job>, woken: &OwnedFd) {
 /// Restores what we changed on the display.
 fn leave(d: &mut Display) -> X11Result<()> {
     keyboard::restore_spares(d)?;
-    seat::remove_seat(d)?;
+    d.seat.take().map_or(Ok(()), |seat| seat::remove_seat(d, seat))?;
     d.sync()
 }
 

@@ -4,7 +4,7 @@ use crate::display::Display;
 use crate::error::X11Error;
 use crate::{keyboard, keymap, seat};
 use stickpin_process::Process;
-use x11rb::protocol::xinput::{ConnectionExt as _, DeviceType};
+use x11rb::protocol::xinput::ConnectionExt as _;
 use x11rb::protocol::xproto::ConnectionExt as _;
 
 /// Swaps two keys of the keyboard, as another layout would.
@@ -43,7 +43,7 @@ pub(super) fn held_down(d: &Display) -> Result<u16, X11Error> {
 /// Returns the number of pointers that stickpin processes have added.
 pub(super) fn count_seats(d: &Display) -> Result<usize, X11Error> {
     d.conn.xinput_xi_query_version(2, 2)?.reply()?;
-    Ok(seat::masters(d)?.iter().filter(|m| m.1 == DeviceType::MASTER_POINTER).count())
+    Ok(seat::seats(d)?.len())
 }
 
 /// Ends the connection as the end of the process would, without restoring anything.
