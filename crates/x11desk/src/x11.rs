@@ -65,16 +65,19 @@ impl X11 {
         let (woken, to) = (Arc::clone(&wake), address.clone());
         let thread = move || {
             // If the receiver is gone, nobody is waiting any longer.
-            let _ = match prepare(&address, until.into_std()) {
+            let ended = match prepare(&to, until.into_std()) {
                 Ok(display) => ready.send(Ok(())).map(|()| serve(display, &todo, &woken)),
-                Err(e) => ready.send(Err(e)).map(drop),
+                Err(e) => ready.send(Err(e)).map(Ok),
             };
+            if let Ok(Err(e)) = ended {
+                // The next job finds the channel closed.
+                tracing::debug!("a display is lost: {e}");
+            }
         };
         std::thread::Builder::new().name("x11".to_owned()).spawn(thread).map_err(|e| internal(&e))?;
-        match tokio::time::timeout_at(until + DISPLAY_MARGIN, connected).await {
-            Ok(connected) => connected.map_err(|e| internal(&e))??,
-            Err(_) => return Err(unusable(&to, &"it does not respond")),
-        }
+        let connected = tokio::time::timeout_at(until + DISPLAY_MARGIN, connected).await;
+        let connected = connected.map_err(|_| unusable(&address, &"it does not respond"))?;
+        connected.map_err(|e| internal(&e))?.map_err(|e| unusable(&address, &e))?;
         Ok(Self(Arc::new(ThreadHandle { jobs: Some(jobs), wake })))
     }
 
@@ -85,15 +88,13 @@ impl X11 {
                 tracing::debug!("a display: {e}");
             }
         };
-        // If the thread is gone, there is nothing left to do.
         self.send(Box::new(job));
     }
 
-    /// Sends a job to the thread. Returns false if the thread is gone.
-    fn send(&self, job: Job) -> bool {
-        let sent = self.0.jobs.as_ref().is_some_and(|jobs| jobs.send(job).is_ok());
+    /// Sends a job to the thread. If the thread is gone, the job is dropped.
+    fn send(&self, job: Job) {
+        let _ = self.0.jobs.as_ref().map(|jobs| jobs.send(job));
         wake(&self.0.wake);
-        sent
     }
 
     /// Takes a picture of a part of the screen.
@@ -130,11 +131,12 @@ impl X11 {
                 let _ = answer.send(job(display));
             }
         };
-        let sent = self.send(Box::new(job));
+        self.send(Box::new(job));
         let lost = |why: &str| Error::from(X11Error::Lost(why.to_owned()));
         match tokio::time::timeout(JOB_TIMEOUT, answered).await {
-            Ok(Ok(done)) if sent => Ok(done?),
-            Ok(_) => Err(lost("connection closed")),
+            Ok(Ok(done)) => Ok(done?),
+            // The job was dropped.
+            Ok(Err(_)) => Err(lost("connection closed")),
             Err(_) => Err(lost(&format!("no response within {} s", JOB_TIMEOUT.as_secs()))),
         }
     }
@@ -151,22 +153,18 @@ fn unusable(address: &Address, why: &dyn fmt::Display) -> Error {
 }
 
 /// Connects, and sets up everything that jobs rely on.
-fn prepare(address: &Address, until: Instant) -> Result<Display> {
-    let failed = |e: &dyn fmt::Display| unusable(address, e);
-    let (conn, screen) = address.open().map_err(|e| failed(&e))?;
-    let prepare = || -> X11Result<Display> {
-        let mut display = Display::new(conn, screen)?;
-        if address.shared {
-            seat::add_seat(&mut display)?;
-        } else {
-            window_manager::await_start(&mut display, until)?;
-            draw_covered_windows(&display)?;
-        }
-        // As long as there is a leftover keyboard, requests about keys may concern that one.
-        keyboard::remove_leftovers(&display)?;
-        Ok(display)
-    };
-    prepare().map_err(|e| failed(&e))
+fn prepare(address: &Address, until: Instant) -> X11Result<Display> {
+    let (conn, screen) = address.open().map_err(|e| X11Error::Lost(e.to_string()))?;
+    let mut display = Display::new(conn, screen)?;
+    if address.shared {
+        seat::add_seat(&mut display)?;
+    } else {
+        window_manager::await_start(&mut display, until)?;
+        draw_covered_windows(&display)?;
+    }
+    // As long as there is a leftover keyboard, requests about keys may concern that one.
+    keyboard::remove_leftovers(&display)?;
+    Ok(display)
 }
 
 /// Makes the server draw all windows completely, even where others cover them, until this
@@ -181,30 +179,24 @@ fn draw_covered_windows(d: &Display) -> X11Result<()> {
     Ok(d.conn.composite_redirect_subwindows(d.root, composite::Redirect::AUTOMATIC)?.check()?)
 }
 
-/// Runs jobs and handles events until the last handle is dropped or the connection breaks.
-fn serve(mut d: Display, todo: &mpsc::Receiver<Job>, woken: &OwnedFd) {
+/// Runs jobs and handles events until the last handle is dropped.
+///
+/// # Errors
+/// Returns an error when the connection breaks.
+fn serve(mut d: Display, todo: &mpsc::Receiver<Job>, woken: &OwnedFd) -> X11Result<()> {
     loop {
-        loop {
-            match todo.try_recv() {
-                Ok(job) => job(&mut d),
-                Err(mpsc::TryRecvError::Empty) => break,
-                Err(mpsc::TryRecvError::Disconnected) => {
-                    if let Err(e) = leave(&mut d) {
-                        tracing::debug!("leaving a display: {e}");
-                    }
-                    return;
+        match todo.try_recv() {
+            Ok(job) => job(&mut d),
+            Err(mpsc::TryRecvError::Disconnected) => return leave(&mut d),
+            // Events come last: jobs may have queued some.
+            Err(mpsc::TryRecvError::Empty) => {
+                if d.lent_keys.due().is_some_and(|due| due <= Instant::now()) {
+                    keyboard::restore_spares(&mut d)?;
                 }
+                d.handle_events()?;
+                d.wait(Some(woken), d.lent_keys.due());
             }
         }
-        // Events come last: jobs may have queued some.
-        let due = d.lent_keys.due().is_some_and(|due| due <= Instant::now());
-        let restored = if due { keyboard::restore_spares(&mut d) } else { Ok(()) };
-        if let Err(e) = restored.and_then(|()| d.handle_events()) {
-            // The next job finds the channel closed.
-            tracing::debug!("a display is lost: {e}");
-            return;
-        }
-        d.wait(Some(woken), d.lent_keys.due());
     }
 }
 
