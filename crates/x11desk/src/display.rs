@@ -9,7 +9,7 @@ use crate::window;
 use hashbrown::HashMap;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
 use std::os::fd::{AsFd, OwnedFd};
-use std::time::{Duration, Instant};
+use std::time::Instant;
 use stickpin_tree::Rect;
 use x11rb::connection::Connection as _;
 use x11rb::cookie::Cookie;
@@ -44,7 +44,10 @@ pub struct Display {
     pub(crate) seat: Option<Seat>,
     /// The mapping that our own keyboard was given.
     pub(crate) keymap: Option<Keymap>,
-    pub(crate) lent_keys: LentKeys,
+    /// The spare keys that we have assigned keysyms to: the keycodes by keysym.
+    pub(crate) lent_keys: HashMap<u32, u8>,
+    /// When the spare keys are to be restored, if any are lent.
+    pub(crate) lent_until: Option<Instant>,
     pub(crate) clipboard: Clipboard,
     /// The data of received ping replies.
     pub(crate) pongs: Vec<u32>,
@@ -58,25 +61,6 @@ pub struct Display {
 pub(crate) struct Seat {
     pub(crate) pointer: DeviceId,
     pub(crate) keyboard: DeviceId,
-}
-
-/// Spare keys that we have assigned keysyms to.
-#[derive(Debug, Default)]
-pub(crate) struct LentKeys {
-    /// The keycodes by keysym.
-    pub(crate) lent: HashMap<u32, u8>,
-    pub(crate) used: Option<Instant>,
-}
-
-impl LentKeys {
-    /// How long after their last use the keys keep their assigned keysyms. Apps look a keysym up
-    /// when they read the event, not when the event is sent.
-    const LENT: Duration = Duration::from_secs(1);
-
-    /// Returns the time when the keys are to be restored.
-    pub(crate) fn due(&self) -> Option<Instant> {
-        self.used.map(|used| used + Self::LENT)
-    }
 }
 
 impl Display {
@@ -100,7 +84,8 @@ impl Display {
             own,
             seat: None,
             keymap: None,
-            lent_keys: LentKeys::default(),
+            lent_keys: HashMap::new(),
+            lent_until: None,
             clipboard: Clipboard::default(),
             pongs: Vec::new(),
             pinged: 0,

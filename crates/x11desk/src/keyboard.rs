@@ -8,7 +8,7 @@ use crate::display::Display;
 use crate::error::{X11Error, X11Result};
 use crate::keymap::{self, Keymap, NO_SYMBOL, Stroke};
 use crate::{pointer, seat};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 use stickpin_device::Modifiers;
 use x11rb::connection::Connection;
 use x11rb::protocol::xkb::{self, ConnectionExt as _, ID};
@@ -18,6 +18,10 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::wrapper::ConnectionExt as _;
 
+/// How long after their last use the spare keys keep their assigned keysyms. Apps look a keysym up
+/// when they read the event, not when the event is sent.
+const LENT: Duration = Duration::from_secs(1);
+
 /// Returns the keysyms for modifiers, in the order in which they are pressed.
 fn keysyms(modifiers: Modifiers) -> impl Iterator<Item = u32> {
     let Modifiers { control, alt, meta, shift } = modifiers;
@@ -25,12 +29,11 @@ fn keysyms(modifiers: Modifiers) -> impl Iterator<Item = u32> {
     all.into_iter().filter_map(|(held, name)| keymap::keysym_of_name(name).filter(|_| held))
 }
 
-/// Returns the keycode for a modifier.
-fn modifier(keymap: &Keymap, sym: u32) -> X11Result<u8> {
-    let key = keymap.find(sym, 0, false).map(|stroke| stroke.code);
-    key.ok_or_else(|| {
-        X11Error::Unsupported(format!("the keyboard has no key for the modifier with keysym {sym:#x}"))
-    })
+/// Returns the keycodes for the keysyms of modifiers.
+fn modifier_keys(keymap: &Keymap, syms: impl Iterator<Item = u32>) -> X11Result<Vec<u8>> {
+    let none = |sym| format!("the keyboard has no key for the modifier with keysym {sym:#x}");
+    let key = |sym| keymap.find(sym, 0, false).ok_or_else(|| X11Error::Unsupported(none(sym)));
+    syms.map(|sym| Ok(key(sym)?.code)).collect()
 }
 
 /// Returns the keyboard mapping that apps use.
@@ -81,27 +84,15 @@ fn locks(d: &Display) -> X11Result<(usize, bool)> {
 /// read these strokes.
 fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> X11Result<Vec<Stroke>> {
     let (group, caps) = locks(d)?;
-    let mut out = Vec::with_capacity(syms.len());
-    let mut free = None;
+    let taken: Vec<u8> = d.lent_keys.values().copied().collect();
+    let mut spares = keymap.unmapped_keys().into_iter().filter(|code| !taken.contains(code));
     let mut lent = Vec::new();
     for &sym in syms {
-        let plain = |code| Stroke { code, shift: false, level3: false };
-        let known = d.lent_keys.lent.get(&sym).copied().map(plain);
-        let stroke = match known.or_else(|| keymap.find(sym, group, caps)) {
-            Some(stroke) => stroke,
-            None => {
-                let free = free.get_or_insert_with(|| keymap.unmapped_keys());
-                free.retain(|code| !d.lent_keys.lent.values().any(|l| l == code));
-                let Some(&code) = free.first() else { break };
-                d.lent_keys.lent.insert(sym, code);
-                lent.push((code, sym));
-                plain(code)
-            }
-        };
-        if d.lent_keys.lent.contains_key(&sym) {
-            d.lent_keys.used = Some(Instant::now());
+        if !d.lent_keys.contains_key(&sym) && keymap.find(sym, group, caps).is_none() {
+            let Some(code) = spares.next() else { break };
+            d.lent_keys.insert(sym, code);
+            lent.push((code, sym));
         }
-        out.push(stroke);
     }
     if !lent.is_empty() {
         record_spares(d)?;
@@ -109,7 +100,12 @@ fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> X11Result<Vec<Stroke>
             assign_keysym(d, code, sym)?;
         }
     }
-    Ok(out)
+    if syms.iter().any(|sym| d.lent_keys.contains_key(sym)) {
+        d.lent_until = Some(Instant::now() + LENT);
+    }
+    let plain = |&code: &u8| Stroke { code, shift: false, level3: false };
+    let stroke = |sym| d.lent_keys.get(sym).map(plain).or_else(|| keymap.find(*sym, group, caps));
+    Ok(syms.iter().map_while(stroke).collect())
 }
 
 /// Types a prefix of the text, at least one character. Returns the number of typed characters.
@@ -149,7 +145,7 @@ pub fn chord(d: &mut Display, modifiers: Modifiers, name: &str) -> X11Result<boo
 /// Presses the keys of these modifiers, or releases them in reverse order.
 pub fn hold(d: &mut Display, modifiers: Modifiers, down: bool) -> X11Result<()> {
     let keymap = read_keymap(d)?;
-    let mut codes = keysyms(modifiers).map(|sym| modifier(&keymap, sym)).collect::<Result<Vec<_>, _>>()?;
+    let mut codes = modifier_keys(&keymap, keysyms(modifiers))?;
     if !down {
         codes.reverse();
     }
@@ -178,8 +174,7 @@ fn send(
     modifiers: Modifiers,
 ) -> X11Result<()> {
     let modifiers = Modifiers { shift: modifiers.shift || shift, ..modifiers };
-    let syms = keysyms(modifiers).chain(level3.then_some(keymap::LEVEL3));
-    let mut codes = syms.map(|sym| modifier(keymap, sym)).collect::<Result<Vec<_>, _>>()?;
+    let mut codes = modifier_keys(keymap, keysyms(modifiers).chain(level3.then_some(keymap::LEVEL3)))?;
     codes.push(code);
     for &code in &codes {
         key(d, code, true)?;
@@ -189,7 +184,8 @@ fn send(
 
 /// Restores the keys that we have assigned keysyms to.
 pub(crate) fn restore_spares(d: &mut Display) -> X11Result<()> {
-    let lent = std::mem::take(&mut d.lent_keys).lent;
+    d.lent_until = None;
+    let lent = std::mem::take(&mut d.lent_keys);
     if lent.is_empty() {
         return Ok(());
     }
@@ -234,7 +230,7 @@ fn recorded_spares(d: &Display, lives: bool) -> X11Result<Vec<(WindowId, u8)>> {
 
 /// Records the keys that we have assigned, in addition to those of other live processes.
 fn record_spares(d: &Display) -> X11Result<()> {
-    let ours = d.lent_keys.lent.values().map(|&code| (d.own, code));
+    let ours = d.lent_keys.values().map(|&code| (d.own, code));
     let all = recorded_spares(d, true)?.into_iter().chain(ours);
     let all: Vec<u32> = all.flat_map(|(owner, code)| [owner, code.into()]).collect();
     let name = d.atoms.STICKPIN_SPARES;

@@ -190,11 +190,11 @@ fn serve(mut d: Display, todo: &mpsc::Receiver<Job>, woken: &OwnedFd) -> X11Resu
             Err(mpsc::TryRecvError::Disconnected) => return leave(&mut d),
             // Events come last: jobs may have queued some.
             Err(mpsc::TryRecvError::Empty) => {
-                if d.lent_keys.due().is_some_and(|due| due <= Instant::now()) {
+                if d.lent_until.is_some_and(|due| due <= Instant::now()) {
                     keyboard::restore_spares(&mut d)?;
                 }
                 d.handle_events()?;
-                d.wait(Some(woken), d.lent_keys.due());
+                d.wait(Some(woken), d.lent_until);
             }
         }
     }
