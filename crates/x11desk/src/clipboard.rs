@@ -6,8 +6,8 @@ use crate::error::{X11Error, X11Result};
 use std::time::{Duration, Instant};
 use x11rb::connection::{Connection, RequestConnection};
 use x11rb::protocol::xproto::{
-    Atom, AtomEnum, ConnectionExt, EventMask, PropMode, SELECTION_NOTIFY_EVENT, SelectionNotifyEvent,
-    SelectionRequestEvent,
+    Atom, AtomEnum, ConnectionExt, EventMask, GetPropertyReply, PropMode, SELECTION_NOTIFY_EVENT,
+    SelectionNotifyEvent, SelectionRequestEvent,
 };
 use x11rb::wrapper::ConnectionExt as _;
 
@@ -35,13 +35,8 @@ pub(crate) struct Clipboard {
 /// Returns `Unsupported` when the owner does not answer in time or stops before the end of the
 /// text, or when the text is too long.
 pub fn read(d: &mut Display) -> X11Result<String> {
-    let clipboard = d.atoms.CLIPBOARD;
-    let owner = d.conn.get_selection_owner(clipboard)?.reply()?.owner;
-    if owner == x11rb::NONE {
-        return Ok(String::new());
-    }
     let Some(bytes) = ask(d, d.atoms.UTF8_STRING)? else {
-        // Old owners offer Latin-1 only.
+        // Old owners offer Latin-1 only. Without an owner, the server declines both.
         let latin1 = ask(d, AtomEnum::STRING.into())?.unwrap_or_default();
         return Ok(latin1.into_iter().map(char::from).collect());
     };
@@ -55,30 +50,29 @@ pub(crate) fn ask(d: &mut Display, target: Atom) -> X11Result<Option<Vec<u8>>> {
     d.handle_events()?;
     d.clipboard.answer = None;
     d.conn.convert_selection(own, d.atoms.CLIPBOARD, target, place, x11rb::CURRENT_TIME)?;
-    let answer = d.wait_for(Instant::now() + OWNER_TIMEOUT, |d| Ok(d.clipboard.answer.take()))?;
-    let silent = || {
-        X11Error::Unsupported(format!(
+    if !d.wait_until_true(Instant::now() + OWNER_TIMEOUT, |d| Ok(d.clipboard.answer.is_some()))? {
+        return Err(X11Error::Unsupported(format!(
             "the owner of the clipboard did not answer within {} s",
             OWNER_TIMEOUT.as_secs()
-        ))
-    };
-    let Some(place) = answer.ok_or_else(silent)? else { return Ok(None) };
+        )));
+    }
+    let Some(place) = d.clipboard.answer.flatten() else { return Ok(None) };
     d.clipboard.part = false;
-    let (kind, mut bytes) = take(d, place)?;
-    if kind != d.atoms.INCR {
-        return Ok(Some(bytes));
+    let whole = take(d, place)?;
+    if whole.type_ != d.atoms.INCR {
+        return Ok(Some(whole.value));
     }
     // A long text is sent in parts, each after the previous one was deleted. An empty part ends it
     // (INCR, ICCCM 2.7.2).
-    bytes.clear();
+    let mut bytes = Vec::new();
     while bytes.len() < MAX_BYTES {
-        let come = |d: &mut Display| Ok(std::mem::take(&mut d.clipboard.part).then_some(()));
-        if d.wait_for(Instant::now() + OWNER_TIMEOUT, come)?.is_none() {
+        let come = |d: &mut Display| Ok(std::mem::take(&mut d.clipboard.part));
+        if !d.wait_until_true(Instant::now() + OWNER_TIMEOUT, come)? {
             return Err(X11Error::Unsupported(
                 "the owner of the clipboard stopped sending before the end of the text".into(),
             ));
         }
-        let (_, part) = take(d, place)?;
+        let part = take(d, place)?.value;
         if part.is_empty() {
             return Ok(Some(bytes));
         }
@@ -91,10 +85,9 @@ pub(crate) fn ask(d: &mut Display, target: Atom) -> X11Result<Option<Vec<u8>>> {
 }
 
 /// Reads a property of our window and deletes it.
-fn take(d: &Display, place: Atom) -> X11Result<(Atom, Vec<u8>)> {
+fn take(d: &Display, place: Atom) -> X11Result<GetPropertyReply> {
     let length = u32::try_from(MAX_BYTES / 4).unwrap_or(u32::MAX);
-    let value = d.conn.get_property(true, d.own, place, AtomEnum::ANY, 0, length)?.reply()?;
-    Ok((value.type_, value.value))
+    Ok(d.conn.get_property(true, d.own, place, AtomEnum::ANY, 0, length)?.reply()?)
 }
 
 /// Puts a text on the clipboard, where it stays as long as the session exists, unless another
@@ -129,17 +122,15 @@ pub(crate) fn serve_request(d: &mut Display, asked: &SelectionRequestEvent) -> X
     let ours = d.clipboard.own_text.as_deref().filter(|_| asked.selection == a.CLIPBOARD);
     // `STRING` is Latin-1 (ICCCM 2.6.2), so a text with other characters is not offered as such.
     let latin1: Option<Vec<u8>> = ours.and_then(|text| text.chars().map(|c| u8::try_from(c).ok()).collect());
-    let mut texts = vec![a.UTF8_STRING, a.TEXT_PLAIN_UTF8, a.TEXT_PLAIN, a.TEXT];
-    texts.extend(latin1.as_ref().map(|_| string));
+    let mut targets = vec![a.TARGETS, a.UTF8_STRING, a.TEXT_PLAIN_UTF8, a.TEXT_PLAIN, a.TEXT];
+    targets.extend(latin1.as_ref().map(|_| string));
     let to = asked.requestor;
     let given = match ours {
         Some(_) if asked.target == a.TARGETS => {
-            let mut targets = vec![a.TARGETS];
-            targets.extend(&texts);
             d.conn.change_property32(PropMode::REPLACE, to, place, AtomEnum::ATOM, &targets)?;
             true
         }
-        Some(text) if texts.contains(&asked.target) => {
+        Some(text) if targets.contains(&asked.target) => {
             let kind = if asked.target == a.TEXT { a.UTF8_STRING } else { asked.target };
             let bytes = latin1.as_deref().filter(|_| kind == string).unwrap_or(text.as_bytes());
             d.conn.change_property8(PropMode::REPLACE, to, place, kind, bytes)?;

@@ -158,35 +158,26 @@ impl Display {
         Ok(())
     }
 
-    /// Handles events until `done` returns a value, but no longer than until `deadline`.
-    pub(crate) fn wait_for<T>(
-        &mut self,
-        deadline: Instant,
-        mut done: impl FnMut(&mut Self) -> X11Result<Option<T>>,
-    ) -> X11Result<Option<T>> {
-        loop {
-            self.handle_events()?;
-            if let Some(value) = done(self)? {
-                return Ok(Some(value));
-            }
-            if Instant::now() >= deadline {
-                return Ok(None);
-            }
-            // Events that arrived along with a reply to a request of `done` are no longer in the
-            // socket.
-            if !self.handle_events()? {
-                self.wait(None, Some(deadline));
-            }
-        }
-    }
-
-    /// Waits until a condition holds. Returns false if it does not hold by `deadline`.
+    /// Handles events until a condition holds. Returns false if it does not hold by `deadline`.
     pub(crate) fn wait_until_true(
         &mut self,
         deadline: Instant,
         mut holds: impl FnMut(&mut Self) -> X11Result<bool>,
     ) -> X11Result<bool> {
-        Ok(self.wait_for(deadline, |d| Ok(holds(d)?.then_some(())))?.is_some())
+        loop {
+            self.handle_events()?;
+            if holds(self)? {
+                return Ok(true);
+            }
+            if Instant::now() >= deadline {
+                return Ok(false);
+            }
+            // Events that arrived along with a reply to a request of `holds` are no longer in the
+            // socket.
+            if !self.handle_events()? {
+                self.wait(None, Some(deadline));
+            }
+        }
     }
 
     /// Returns whether the process that created this window is another stickpin process that is
