@@ -13,10 +13,6 @@ use std::time::Instant;
 use stickpin_device::Modifiers;
 use x11rb::protocol::xproto::{ConnectionExt, InputFocus, Window as WindowId};
 
-/// The maximum number of windows that are searched from the focused one outward: toolkits may give
-/// the focus to an inner window.
-const NESTED: usize = 32;
-
 /// The result of sending keys to one window.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum KeyDelivery {
@@ -33,24 +29,14 @@ pub enum KeyDelivery {
     KeyboardGrabbed,
 }
 
-/// Returns the window that receives our keys and its ancestors, innermost first; `None` if the
-/// focus is on no window in particular.
+/// Returns the window that receives our keys, which may be an inner window, and its ancestors;
+/// `None` if the focus is on no window in particular.
 fn focused(d: &Display) -> X11Result<Option<Vec<WindowId>>> {
     let focus = seat::focused(d)?;
     if [InputFocus::NONE.into(), InputFocus::POINTER_ROOT.into(), d.root].contains(&focus) {
         return Ok(None);
     }
-    let (mut at, mut path) = (focus, vec![focus]);
-    while path.len() < NESTED {
-        // A window that has just gone has no ancestors.
-        let Ok(tree) = d.conn.query_tree(at)?.reply() else { break };
-        if tree.parent == d.root {
-            break;
-        }
-        at = tree.parent;
-        path.push(at);
-    }
-    Ok(Some(path))
+    Ok(Some(windows::path(d, focus).collect()))
 }
 
 /// Returns the window on the screen that receives the keys instead of this one.

@@ -3,7 +3,7 @@
 use crate::display::{Display, numbers, pixel};
 use crate::error::X11Result;
 use crate::window::{Extents, Visibility, Window, pixels};
-use hashbrown::{HashMap, HashSet};
+use hashbrown::HashMap;
 use x11rb::connection::Connection;
 use x11rb::cookie::Cookie;
 use x11rb::errors::{ConnectionError, ReplyError};
@@ -16,8 +16,9 @@ use x11rb::rust_connection::RustConnection;
 
 type Reply = Result<GetPropertyReply, ReplyError>;
 
-/// The maximum number of windows, from a window outward, that are searched for its frame.
-const NESTED: usize = 8;
+/// The maximum number of windows that are searched from a window outward: toolkits and window
+/// managers nest windows.
+const NESTED: usize = 32;
 
 /// The ICCCM state of a minimized window (4.1.3.1).
 const ICONIC: u32 = 3;
@@ -33,10 +34,7 @@ fn extents(numbers: &[u32]) -> Extents {
 }
 
 fn is_on(desktop: Option<u32>, current: Option<u32>) -> bool {
-    match (desktop, current) {
-        (Some(desktop), Some(current)) => desktop == current || desktop == ALL_DESKTOPS,
-        _ => true,
-    }
+    desktop.zip(current).is_none_or(|(desktop, current)| [current, ALL_DESKTOPS].contains(&desktop))
 }
 
 /// Returns all top-level windows, lowest first: those that the window manager lists, and others
@@ -57,40 +55,35 @@ pub fn list_windows(d: &mut Display) -> X11Result<Vec<Window>> {
         .iter()
         .map(|&top| Ok((d.conn.get_window_attributes(top)?, d.conn.get_geometry(top)?)))
         .collect::<X11Result<Vec<_>>>()?;
-    let framed = managed.iter().filter_map(|&id| Some((id, frame_of(d, id, &tops)?)));
-    let mut frames: Vec<(WindowId, WindowId)> = framed.collect();
-    let mut popups = HashSet::new();
+    let window =
+        |id, frame, popup| Window { id, frame, popup, active: Some(id) == active, ..Window::default() };
+    // A window that has gone has no frame.
+    let framed = |&id: &WindowId| Some(window(id, path(d, id).find(|at| tops.contains(at))?, false));
+    let mut windows: Vec<Window> = managed.iter().filter_map(framed).collect();
     for (&top, (attributes, geometry)) in tops.iter().zip(asked) {
         // Skip a window that has gone meanwhile.
         let (Ok(attributes), Ok(geometry)) = (attributes.reply(), geometry.reply()) else { continue };
-        let holds_managed = frames.iter().any(|(_, frame)| *frame == top);
+        let holds_managed = windows.iter().any(|window| window.frame == top);
         let seen =
             attributes.map_state == MapState::VIEWABLE && attributes.class == WindowClass::INPUT_OUTPUT;
         if !holds_managed && seen && geometry.width > 1 && geometry.height > 1 {
-            popups.extend(attributes.override_redirect.then_some(top));
-            frames.push((top, top));
+            windows.push(window(top, top, attributes.override_redirect));
         }
     }
-    let mut windows = describe(d, &frames, desktop)?;
-    for window in &mut windows {
-        window.popup = popups.contains(&window.id);
-        window.active = Some(window.id) == active;
-    }
+    let mut windows = describe(d, windows, desktop)?;
     windows.sort_by_key(|window| tops.iter().position(|&top| top == window.frame));
     Ok(windows)
 }
 
-/// Returns the child of the root window that contains a window; `None` if the window has gone or
-/// none of `tops` contains it.
-fn frame_of(d: &Display, window: WindowId, tops: &[WindowId]) -> Option<WindowId> {
+/// Returns a window and its ancestors below the root window, innermost first. Ends early if a
+/// window has gone.
+pub(crate) fn path(d: &Display, window: WindowId) -> impl Iterator<Item = WindowId> {
     let mut at = window;
-    for _ in 0..NESTED {
-        if tops.contains(&at) {
-            return Some(at);
-        }
+    let ancestors = std::iter::from_fn(move || {
         at = d.conn.query_tree(at).ok()?.reply().ok()?.parent;
-    }
-    None
+        (at != d.root).then_some(at)
+    });
+    std::iter::once(window).chain(ancestors).take(NESTED)
 }
 
 /// Reads the reply to a request for a property.
@@ -99,7 +92,7 @@ fn reply(asked: Result<Cookie<'_, RustConnection, GetPropertyReply>, ConnectionE
 }
 
 /// Reads the properties of these windows. `current` is the workspace that is shown.
-fn describe(d: &Display, frames: &[(WindowId, WindowId)], current: Option<u32>) -> X11Result<Vec<Window>> {
+fn describe(d: &Display, windows: Vec<Window>, current: Option<u32>) -> X11Result<Vec<Window>> {
     let a = d.atoms;
     let properties = [
         a._NET_WM_NAME,
@@ -112,15 +105,15 @@ fn describe(d: &Display, frames: &[(WindowId, WindowId)], current: Option<u32>) 
         AtomEnum::WM_TRANSIENT_FOR.into(),
         a._NET_WM_DESKTOP,
     ];
-    let ask = |&(id, _): &(WindowId, WindowId)| {
+    let ask = |&Window { id, .. }: &Window| {
         let origin = d.conn.translate_coordinates(id, d.root, 0, 0)?;
         let size = d.conn.get_geometry(id)?;
         Ok((origin, size, properties.map(|p| d.property(id, p))))
     };
-    let asked = frames.iter().map(ask).collect::<X11Result<Vec<_>>>()?;
-    let pids = pids(d, frames.iter().map(|&(id, _)| id));
-    let mut windows = Vec::with_capacity(frames.len());
-    for (&(id, frame), (origin, size, said)) in frames.iter().zip(asked) {
+    let asked = windows.iter().map(ask).collect::<X11Result<Vec<_>>>()?;
+    let pids = pids(d, windows.iter().map(|window| window.id));
+    let mut described = Vec::with_capacity(windows.len());
+    for (window, (origin, size, said)) in windows.into_iter().zip(asked) {
         let said = said.map(reply);
         let (Ok(origin), Ok(size)) = (origin.reply(), size.reply()) else { continue };
         let [name, old_name, own_pid, shadow, decoration, wm_state, state, transient_for, desktop] = said;
@@ -129,11 +122,10 @@ fn describe(d: &Display, frames: &[(WindowId, WindowId)], current: Option<u32>) 
         let first = |reply| numbers(reply).first().copied();
         let (name, old_name, state) = (text(name), text(old_name), numbers(state));
         let minimised = first(wm_state) == Some(ICONIC) || state.contains(&a._NET_WM_STATE_HIDDEN);
-        let title = if name.is_empty() { old_name } else { name };
-        let area = pixels((origin.dst_x, origin.dst_y), (size.width, size.height));
-        windows.push(Window {
-            frame,
-            pid: pids.get(&(id & !d.conn.setup().resource_id_mask)).copied().or(first(own_pid)),
+        described.push(Window {
+            title: if name.is_empty() { old_name } else { name },
+            area: pixels((origin.dst_x, origin.dst_y), (size.width, size.height)),
+            pid: pids.get(&(window.id & !d.conn.setup().resource_id_mask)).copied().or(first(own_pid)),
             shadow: extents(&numbers(shadow)),
             decoration: extents(&numbers(decoration)),
             // Window managers unmap windows on other workspaces as they do minimized ones.
@@ -144,10 +136,10 @@ fn describe(d: &Display, frames: &[(WindowId, WindowId)], current: Option<u32>) 
             },
             modal: state.contains(&a._NET_WM_STATE_MODAL),
             transient_for: first(transient_for).filter(|&w| w != 0 && w != d.root),
-            ..Window::new(id, &title, area)
+            ..window
         });
     }
-    Ok(windows)
+    Ok(described)
 }
 
 /// Returns the processes of windows by the client part of their ids; empty if the server lacks the
