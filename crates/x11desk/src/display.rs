@@ -26,6 +26,9 @@ use x11rb::wrapper::ConnectionExt as _;
 /// The maximum length of a property that is read, in units of four bytes.
 pub(crate) const MAX_PROPERTY_WORDS: u32 = 4096;
 
+/// A request for a property.
+pub(crate) type PropertyRequest<'c> = Result<Cookie<'c, RustConnection, GetPropertyReply>, ConnectionError>;
+
 /// The title of our window.
 const WINDOW_NAME: &str = "stickpin";
 
@@ -201,18 +204,14 @@ impl Display {
     }
 
     /// Requests a property of any type from a window.
-    pub(crate) fn property(
-        &self,
-        window: WindowId,
-        property: u32,
-    ) -> Result<Cookie<'_, RustConnection, GetPropertyReply>, ConnectionError> {
+    pub(crate) fn property(&self, window: WindowId, property: u32) -> PropertyRequest<'_> {
         self.conn.get_property(false, window, property, AtomEnum::ANY, 0, MAX_PROPERTY_WORDS)
     }
 
     /// Returns the numbers in a property; no numbers if the property is absent or does not consist
     /// of 32-bit numbers, or if the window has gone.
     pub(crate) fn numbers(&self, window: WindowId, property: u32) -> X11Result<Vec<u32>> {
-        Ok(numbers(self.property(window, property)?.reply()))
+        Ok(numbers(Ok(self.property(window, property)?)))
     }
 
     /// Returns the first number of a property of the root window.
@@ -227,10 +226,15 @@ impl Display {
     }
 }
 
-/// Returns the numbers in a property; no numbers if the property is absent or does not consist of
-/// 32-bit numbers, or if the window has gone.
-pub(crate) fn numbers(reply: Result<GetPropertyReply, x11rb::errors::ReplyError>) -> Vec<u32> {
-    reply.ok().and_then(|r| Some(r.value32()?.collect())).unwrap_or_default()
+/// Returns a requested property; `None` if the window has gone.
+pub(crate) fn answer(asked: PropertyRequest<'_>) -> Option<GetPropertyReply> {
+    asked.ok()?.reply().ok()
+}
+
+/// Returns the numbers in a requested property; no numbers if the property is absent or does not
+/// consist of 32-bit numbers, or if the window has gone.
+pub(crate) fn numbers(asked: PropertyRequest<'_>) -> Vec<u32> {
+    answer(asked).and_then(|answer| Some(answer.value32()?.collect())).unwrap_or_default()
 }
 
 /// Returns the pixel that contains a point.

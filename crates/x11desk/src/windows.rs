@@ -1,20 +1,13 @@
 //! The windows of the display: their processes, positions and stacking order.
 
-use crate::display::{Display, numbers, pixel};
+use crate::display::{Display, answer, numbers, pixel};
 use crate::error::X11Result;
 use crate::window::{Extents, Visibility, Window, pixels};
 use hashbrown::HashMap;
 use x11rb::connection::Connection;
-use x11rb::cookie::Cookie;
-use x11rb::errors::{ConnectionError, ReplyError};
 use x11rb::properties::WmClass;
 use x11rb::protocol::res::{ClientIdMask, ClientIdSpec, ConnectionExt as _};
-use x11rb::protocol::xproto::{
-    AtomEnum, ConnectionExt, GetPropertyReply, MapState, Window as WindowId, WindowClass,
-};
-use x11rb::rust_connection::RustConnection;
-
-type Reply = Result<GetPropertyReply, ReplyError>;
+use x11rb::protocol::xproto::{AtomEnum, ConnectionExt, MapState, Window as WindowId, WindowClass};
 
 /// The maximum number of windows that are searched from a window outward: toolkits and window
 /// managers nest windows.
@@ -49,7 +42,7 @@ pub fn list_windows(d: &mut Display) -> X11Result<Vec<Window>> {
     let asked = [a._NET_CLIENT_LIST_STACKING, a._NET_ACTIVE_WINDOW, a._NET_CURRENT_DESKTOP];
     let asked = asked.map(|property| d.property(d.root, property));
     let tops = tops.reply()?.children;
-    let [managed, active, desktop] = asked.map(|asked| numbers(reply(asked)));
+    let [managed, active, desktop] = asked.map(numbers);
     let (active, desktop) = (active.first().copied(), desktop.first().copied());
     let asked = tops
         .iter()
@@ -86,11 +79,6 @@ pub(crate) fn path(d: &Display, window: WindowId) -> impl Iterator<Item = Window
     std::iter::once(window).chain(ancestors).take(NESTED)
 }
 
-/// Reads the reply to a request for a property.
-fn reply(asked: Result<Cookie<'_, RustConnection, GetPropertyReply>, ConnectionError>) -> Reply {
-    asked.map_err(ReplyError::from).and_then(Cookie::reply)
-}
-
 /// Reads the properties of these windows. `current` is the workspace that is shown.
 fn describe(d: &Display, windows: Vec<Window>, current: Option<u32>) -> X11Result<Vec<Window>> {
     let a = d.atoms;
@@ -114,12 +102,12 @@ fn describe(d: &Display, windows: Vec<Window>, current: Option<u32>) -> X11Resul
     let pids = pids(d, windows.iter().map(|window| window.id));
     let mut described = Vec::with_capacity(windows.len());
     for (window, (origin, size, said)) in windows.into_iter().zip(asked) {
-        let said = said.map(reply);
         let (Ok(origin), Ok(size)) = (origin.reply(), size.reply()) else { continue };
         let [name, old_name, own_pid, shadow, decoration, wm_state, state, transient_for, desktop] = said;
-        let text =
-            |reply: Reply| reply.map(|r| String::from_utf8_lossy(&r.value).into_owned()).unwrap_or_default();
-        let first = |reply| numbers(reply).first().copied();
+        let text = |asked| {
+            answer(asked).map_or_else(String::new, |a| String::from_utf8_lossy(&a.value).into_owned())
+        };
+        let first = |asked| numbers(asked).first().copied();
         let (name, old_name, state) = (text(name), text(old_name), numbers(state));
         let minimised = first(wm_state) == Some(ICONIC) || state.contains(&a._NET_WM_STATE_HIDDEN);
         described.push(Window {
