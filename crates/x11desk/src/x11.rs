@@ -107,10 +107,8 @@ impl X11 {
             Error::element_offscreen("the area of the screenshot is not on the screen")
                 .hint("run `stickpin screenshot --full`")
         })?;
-        let area = picture.area();
-        let png = tokio::task::spawn_blocking(move || picture.png()).await;
-        let png = png.map_err(|e| Error::internal(format!("cannot encode the picture: {e}")))??;
-        Ok(ScreenshotImage::new(png, area, 1.0))
+        let encoded = tokio::task::spawn_blocking(move || picture.encode()).await;
+        encoded.map_err(|e| Error::internal(format!("cannot encode the picture: {e}")))?
     }
 
     /// Runs a job on the display. If this call is dropped before the job starts, the job is

@@ -325,9 +325,9 @@ async fn a_picture_shows_what_is_on_the_screen() {
         ))
     });
     let (Some(picture), Some(cut), None) = taken.await.unwrap() else { panic!("two pictures") };
-    assert_eq!((picture.width, picture.height), (300, 200));
+    assert_eq!((picture.area.width, picture.area.height), (300.0, 200.0));
     assert!(picture.rgb.chunks_exact(3).all(|p| p == [0x33, 0x66, 0x99]), "{:?}", &picture.rgb[..30]);
-    assert_eq!(cut.area(), Rect { x: 0.0, width: 250.0, ..area });
+    assert_eq!(cut.area, Rect { x: 0.0, width: 250.0, ..area });
     stage.end().await;
 }
 
