@@ -40,11 +40,7 @@ pub(crate) fn keysym_of_char(c: char) -> u32 {
 
 /// Returns the character for a keysym, if it follows the rule of [`keysym_of_char`].
 fn char_of(sym: u32) -> Option<char> {
-    match sym {
-        0x20..=0x7e | 0xa0..=0xff => char::from_u32(sym),
-        0x0100_0100..=0x0110_ffff => char::from_u32(sym & 0x00ff_ffff),
-        _ => None,
-    }
+    char::from_u32(sym & 0x00ff_ffff).filter(|&c| keysym_of_char(c) == sym)
 }
 
 /// The key and modifiers that produce a keysym.
@@ -65,7 +61,7 @@ pub(crate) struct Keymap {
 }
 
 impl Keymap {
-    fn keys(&self) -> impl Iterator<Item = (u8, &[u32])> {
+    fn keys(&self) -> impl DoubleEndedIterator<Item = (u8, &[u32])> {
         let codes = self.first..=u8::MAX;
         codes.zip(self.syms.chunks_exact(self.width.max(1)))
     }
@@ -78,25 +74,19 @@ impl Keymap {
         let base = group.min(1) * 2;
         let levels =
             [(base, false, false), (base + 1, true, false), (base + 4, false, true), (base + 5, true, true)];
-        for (index, shift, level3) in levels {
-            let has = |&(code, syms): &(u8, &[u32])| (syms.get(index) == Some(&sym)).then_some(code);
-            let Some(code) = self.keys().find_map(|key| has(&key)) else { continue };
-            if level3 && !self.keys().any(|(_, syms)| syms.first() == Some(&LEVEL3)) {
-                continue;
-            }
-            let letter = char_of(sym).is_some_and(|c| c.is_lowercase() || c.is_uppercase());
-            return Some(Stroke { code, shift: shift != (caps && letter && !level3), level3 });
-        }
-        None
+        let has_altgr = self.keys().any(|(_, syms)| syms.first() == Some(&LEVEL3));
+        let letter = char_of(sym).is_some_and(|c| c.is_lowercase() || c.is_uppercase());
+        levels.into_iter().filter(|&(.., level3)| has_altgr || !level3).find_map(|(index, shift, level3)| {
+            let (code, _) = self.keys().find(|(_, syms)| syms.get(index) == Some(&sym))?;
+            Some(Stroke { code, shift: shift != (caps && letter && !level3), level3 })
+        })
     }
 
     /// Returns the keys without a keysym, last first: the last keys are the least likely to exist
     /// on a keyboard.
     pub(crate) fn unmapped_keys(&self) -> Vec<u8> {
-        let empty = |syms: &[u32]| syms.iter().all(|&s| s == NO_SYMBOL);
-        let mut codes: Vec<u8> = self.keys().filter(|(_, syms)| empty(syms)).map(|(code, _)| code).collect();
-        codes.reverse();
-        codes
+        let unmapped = self.keys().rev().filter(|(_, syms)| syms.iter().all(|&sym| sym == NO_SYMBOL));
+        unmapped.map(|(code, _)| code).collect()
     }
 }
 
