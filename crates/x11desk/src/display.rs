@@ -54,7 +54,6 @@ pub struct Display {
     pub(crate) clipboard: Clipboard,
     /// The data of received ping replies.
     pub(crate) pongs: Vec<u32>,
-    pub(crate) pinged: u32,
     /// Whether the window manager responded to the last request for frame extents.
     pub(crate) managed: bool,
 }
@@ -91,7 +90,6 @@ impl Display {
             lent_until: None,
             clipboard: Clipboard::default(),
             pongs: Vec::new(),
-            pinged: 0,
             managed: false,
         })
     }

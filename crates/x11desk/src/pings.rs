@@ -23,10 +23,9 @@ pub fn await_delivery(d: &mut Display, window: WindowId) -> X11Result<()> {
 pub fn send(d: &mut Display, window: WindowId) -> X11Result<u32> {
     d.sync()?;
     d.pongs.clear();
-    d.pinged = d.pinged.wrapping_add(1).max(1);
-    // Apps send the data back. This number differs from those of the window manager's own pings,
-    // which are timestamps.
-    let sent = d.own ^ d.pinged.rotate_right(8);
+    // Apps send the data back. The window manager's own pings carry timestamps, which a random number
+    // practically never equals.
+    let sent = rand::random();
     let data = [d.atoms._NET_WM_PING, sent, window, 0, 0];
     let event = ClientMessageEvent::new(32, window, d.atoms.WM_PROTOCOLS, data);
     d.conn.send_event(false, window, EventMask::NO_EVENT, event)?;
