@@ -87,6 +87,16 @@ pub fn send_chord_to_window(
     name: &str,
     popup: bool,
 ) -> X11Result<KeyDelivery> {
+    let send_if_alone = |d: &mut Display| -> X11Result<KeyDelivery> {
+        if !focused(d)?.is_some_and(|path| path.contains(&window)) {
+            return Ok(KeyDelivery::Elsewhere);
+        }
+        let closes = popup && (modifiers, name) == (Modifiers::default(), "Escape");
+        if !closes && keyboard::is_grabbed(d, popup)? {
+            return Ok(KeyDelivery::KeyboardGrabbed);
+        }
+        Ok(if keyboard::chord(d, modifiers, name)? { KeyDelivery::Delivered } else { KeyDelivery::NoSuchKey })
+    };
     let until = Instant::now() + RESTORE_TIMEOUT;
     loop {
         if !windows::is_viewable(d, window)? {
@@ -100,7 +110,7 @@ pub fn send_chord_to_window(
             focused => focused?,
         }
         d.conn.grab_server()?;
-        let sent = chord_if_alone(d, window, modifiers, name, popup);
+        let sent = send_if_alone(d);
         d.conn.ungrab_server()?;
         d.sync()?;
         match sent? {
@@ -112,21 +122,4 @@ pub fn send_chord_to_window(
             sent => return Ok(sent),
         }
     }
-}
-
-fn chord_if_alone(
-    d: &mut Display,
-    window: WindowId,
-    modifiers: Modifiers,
-    name: &str,
-    popup: bool,
-) -> X11Result<KeyDelivery> {
-    if !focused(d)?.is_some_and(|path| path.contains(&window)) {
-        return Ok(KeyDelivery::Elsewhere);
-    }
-    let closes = popup && (modifiers, name) == (Modifiers::default(), "Escape");
-    if !closes && keyboard::is_grabbed(d, popup)? {
-        return Ok(KeyDelivery::KeyboardGrabbed);
-    }
-    Ok(if keyboard::chord(d, modifiers, name)? { KeyDelivery::Delivered } else { KeyDelivery::NoSuchKey })
 }
