@@ -14,7 +14,6 @@ x11rb::atom_manager! {
         TEXT_PLAIN: b"text/plain",
         STICKPIN_CLIPBOARD: b"_STICKPIN_CLIPBOARD",
         STICKPIN_SPARES: b"_STICKPIN_SPARES",
-        WM_CHANGE_STATE,
         WM_PROTOCOLS,
         WM_STATE,
         _NET_ACTIVE_WINDOW,

@@ -9,9 +9,6 @@ use x11rb::protocol::xproto::{
 };
 use x11rb::protocol::xtest::ConnectionExt as _;
 
-/// The buttons of the wheel: up, down, left, right.
-const WHEEL: [u8; 4] = [4, 5, 6, 7];
-
 /// Returns the X11 number of a button.
 fn number(button: Button) -> u8 {
     match button {
@@ -53,8 +50,8 @@ fn turn(d: &Display, number: u8, down: bool) -> X11Result<()> {
 
 /// Turns the wheel by this many notches to the right and down.
 pub fn wheel(d: &Display, right: i32, down: i32) -> X11Result<()> {
-    let [up, below, left, to_right] = WHEEL;
-    for (notches, minus, plus) in [(right, left, to_right), (down, up, below)] {
+    // The buttons of the wheel are 4 to 7: up, down, left, right.
+    for (notches, minus, plus) in [(right, 6, 7), (down, 4, 5)] {
         let button = if notches < 0 { minus } else { plus };
         for _ in 0..notches.unsigned_abs() {
             turn(d, button, true)?;
