@@ -39,8 +39,6 @@ pub(crate) struct MergedTree {
     pub(crate) tree: Arc<Tree>,
     parts: Vec<MemberTree>,
     pub(crate) focus: InputFocus,
-    /// The index at which each member's document begins; `None` for a member that does not answer.
-    document_starts: Vec<Option<u32>>,
 }
 
 impl MergedTree {
@@ -70,21 +68,18 @@ impl MergedTree {
         if parts.is_empty() {
             builder.node(1, status(empty))?;
         }
-        let mut begins = Vec::with_capacity(parts.len());
         for part in &parts {
             let (role, name, id) = (Some(Role::Application), part.name.as_str(), ROOT + part.number);
             let states = if part.tree.is_some() { States::empty() } else { States::BUSY };
             builder.node(1, NodeSpec { role, name, id, states, ..NodeSpec::default() })?;
-            begins.push(match &part.tree {
-                Some(tree) => Some(add(&mut builder, part.number, tree, focus)?),
-                None => {
-                    builder.node(2, status("did not respond in time: its content is omitted"))?;
-                    None
-                }
-            });
+            if let Some(tree) = &part.tree {
+                add(&mut builder, part.number, tree, focus)?;
+            } else {
+                builder.node(2, status("did not respond in time: its content is omitted"))?;
+            }
         }
         builder.add_hidden(hidden);
-        Ok(Self { tree: Arc::new(builder.finish()?), parts, focus, document_starts: begins })
+        Ok(Self { tree: Arc::new(builder.finish()?), parts, focus })
     }
 
     /// Returns whether merging these members would produce an equal tree.
@@ -100,16 +95,16 @@ impl MergedTree {
     /// Returns the position of a member's node in the merged tree; `None` unless `tree` is the
     /// member's capture that was merged.
     pub(crate) fn node_in_merged(&self, number: u64, tree: &Arc<Tree>, node: NodeId) -> Option<NodeId> {
-        let at = self.parts.iter().position(|part| part.number == number)?;
-        let read = self.parts[at].tree.as_ref().is_some_and(|read| Arc::ptr_eq(read, tree));
-        self.document_starts[at].filter(|_| read).map(|begin| NodeId(begin + node.0))
+        let (part, app) =
+            self.parts.iter().zip(self.tree.root().children()).find(|(part, _)| part.number == number)?;
+        part.tree.as_ref().filter(|read| Arc::ptr_eq(read, tree))?;
+        // The member's nodes stand below the node that names it, in their order.
+        Some(NodeId(app.id().0 + 1 + node.0))
     }
 }
 
-/// Copies a member's tree below the member's node. Returns the index of the first copied node.
-fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, focus: InputFocus) -> Result<u32, TreeError> {
-    // The builder rejects trees with more than `u32::MAX` nodes.
-    let begin = u32::try_from(builder.len()).unwrap_or(u32::MAX);
+/// Copies a member's tree below the member's node.
+fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, focus: InputFocus) -> Result<(), TreeError> {
     let active = focus.window.filter(|(app, _)| *app == number).map(|(_, window)| window);
     let focused = focus.keys.is_none_or(|keys| keys == number);
     let mut depths: Vec<usize> = Vec::with_capacity(tree.len());
@@ -144,7 +139,7 @@ fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, focus: InputFocus) -
         };
         builder.node(depth, spec)?;
     }
-    Ok(begin)
+    Ok(())
 }
 
 #[cfg(test)]
