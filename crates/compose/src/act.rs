@@ -2,7 +2,8 @@
 
 use crate::environment::{CompositeDevice, Environment};
 use crate::handles::{
-    handles_of_member, member_named_by, ticket_to_composite, ticket_to_member, to_composite, to_member,
+    handle_of_member, handles_of_member, member_named_by, ticket_to_composite, ticket_to_member,
+    to_composite, to_member,
 };
 use crate::members::Member;
 use crate::route::Route;
@@ -82,10 +83,7 @@ impl<G: Environment> CompositeDevice<G> {
             return Ok(InputOutcome::stopped(what));
         }
         let mut action = action.clone();
-        action.retain_targets(|target| {
-            let (of, own) = to_member(target);
-            (of == number).then_some(own)
-        });
+        action.retain_targets(|target| handle_of_member(target, number));
         self.parts.device(number, G::NAME)?;
         if let Route::Element(element) = Route::for_action(&action)
             && self.parts.keyboard_member != Some(number)

@@ -26,14 +26,15 @@ pub(crate) fn to_member(handle: Handle) -> (u64, Handle) {
     (handle.scope >> MEMBER_SCOPE_BITS, Handle { scope: handle.scope & own, id: handle.id })
 }
 
+/// Returns the member's own handle; `None` if the handle does not belong to that member.
+pub(crate) fn handle_of_member(handle: Handle, part: u64) -> Option<Handle> {
+    let (of, own) = to_member(handle);
+    (of == part).then_some(own)
+}
+
 /// Returns the handles that belong to one member, as its own handles.
 pub(crate) fn handles_of_member(handles: &[Handle], part: u64) -> Vec<Handle> {
-    handles
-        .iter()
-        .map(|&handle| to_member(handle))
-        .filter(|(of, _)| *of == part)
-        .map(|(_, own)| own)
-        .collect()
+    handles.iter().filter_map(|&handle| handle_of_member(handle, part)).collect()
 }
 
 /// Returns the number of the member that a node of the composite device represents; `None` for any
@@ -42,22 +43,19 @@ pub(crate) fn member_named_by(handle: Handle) -> Option<u64> {
     (handle.scope == COMPOSITE_SCOPE && handle.id > ROOT).then(|| handle.id - ROOT)
 }
 
-/// A member's ticket. Elements of different members may have the same handle, so a member must not
+/// A member's number and its ticket. Elements of different members may have the same handle, so a member must not
 /// receive another member's ticket.
-struct MemberTicket {
-    part: u64,
-    own: Ticket,
-}
+struct MemberTicket(u64, Ticket);
 
 /// Wraps a member's ticket in a ticket of the composite device.
 pub(crate) fn ticket_to_composite(part: u64, own: Ticket) -> Ticket {
-    Ticket::new(MemberTicket { part, own })
+    Ticket::new(MemberTicket(part, own))
 }
 
 /// Returns a member's own ticket; empty if `ticket` does not belong to that member.
 pub(crate) fn ticket_to_member(ticket: &Ticket, part: u64) -> Ticket {
-    let note = ticket.take::<MemberTicket>().filter(|note| note.part == part);
-    note.map(|note| note.own).unwrap_or_default()
+    let note = ticket.take::<MemberTicket>().filter(|MemberTicket(of, _)| *of == part);
+    note.map(|MemberTicket(_, own)| own).unwrap_or_default()
 }
 
 #[cfg(test)]

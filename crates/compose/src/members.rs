@@ -1,9 +1,8 @@
 //! The list of members, which come and go. A member that does not answer does not delay the others.
 
 use crate::handles::{member_named_by, to_member};
-use crate::merge::MergedTree;
+use crate::merge::{MemberTree, MergedTree};
 use async_trait::async_trait;
-use hashbrown::HashSet;
 use std::collections::VecDeque;
 use std::fmt;
 use std::sync::Arc;
@@ -63,6 +62,11 @@ impl<M: Member> MemberEntry<M> {
     /// Returns the device, unless the member has left or does not answer.
     pub(crate) fn responsive_device(&mut self) -> Option<&mut dyn Device> {
         if self.gone || self.member.is_silent() { None } else { self.member.device() }
+    }
+
+    /// Returns the last capture, to be merged.
+    pub(crate) fn reading(&self) -> MemberTree {
+        MemberTree { number: self.number, name: self.name.clone(), tree: self.tree.clone() }
     }
 
     /// Captures the member. `watch` contains the member's own handles.
@@ -151,13 +155,10 @@ impl<M: Member> Members<M> {
     /// Returns the first of the names `NAME`, `NAME 2`, `NAME 3` and so on that no other member
     /// has.
     fn unused_name(&self, name: &str, number: u64) -> String {
-        let others = self.all.iter().filter(|part| part.number != number);
-        let taken: HashSet<&str> = others.map(|part| part.name.as_str()).collect();
+        let unused = |name: &String| !self.all.iter().any(|part| part.number != number && part.name == *name);
         let numbered = (2_u32..).map(|n| format!("{name} {n}"));
-        let mut free =
-            std::iter::once(name.to_owned()).chain(numbered).filter(|n| !taken.contains(n.as_str()));
         // Needs at most one more attempt than there are other members.
-        free.next().unwrap_or_default()
+        std::iter::once(name.to_owned()).chain(numbered).find(unused).unwrap_or_default()
     }
 
     /// Removes the members that have left.

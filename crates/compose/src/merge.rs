@@ -113,17 +113,17 @@ fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, focus: InputFocus) -
         depths.push(depth);
         let id = node.address().map_or(0, |address| address.id);
         if node.role() == Role::Document {
-            let Document { scope, frame, url, title } = node.document().clone();
-            let frame = format!("app{number}{}{frame}", if frame.is_empty() { "" } else { "/" });
-            let scope = to_composite(number, Handle { scope, id }).scope;
-            builder.document(depth, Document { scope, frame, url, title }, id)?;
+            let own = node.document();
+            let frame = format!("app{number}{}{}", if own.frame.is_empty() { "" } else { "/" }, own.frame);
+            let scope = to_composite(number, Handle { scope: own.scope, id }).scope;
+            builder.document(depth, Document { scope, frame, ..own.clone() }, id)?;
             continue;
         }
         // A member knows only which of its own windows is in front.
-        let mut attrs: Vec<(Attr, &str)> = node.attrs().filter(|(attr, _)| *attr != Attr::Current).collect();
-        if active.is_some() && node.handle() == active {
-            attrs.push((Attr::Current, "true"));
-        }
+        let current = active.is_some() && node.handle() == active;
+        let current = current.then_some((Attr::Current, "true"));
+        let attrs: Vec<(Attr, &str)> =
+            node.attrs().filter(|(attr, _)| *attr != Attr::Current).chain(current).collect();
         let mut states = node.states();
         // Windows may remember their focused element, but there is only one keyboard.
         states.set(States::FOCUSED, focused && states.contains(States::FOCUSED));

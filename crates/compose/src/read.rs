@@ -23,7 +23,7 @@ impl<G: Environment> CompositeDevice<G> {
         let last = self.parts.merged.take().filter(|last| last.is_merge_of(&readings, focus, &hidden));
         let merged = match last {
             Some(last) => last,
-            None => merge(self, readings, focus, hidden)?,
+            None => self.merge(readings, focus, hidden)?,
         };
         Ok(&self.parts.merged.insert(merged).tree)
     }
@@ -133,8 +133,7 @@ impl<G: Environment> CompositeDevice<G> {
                 None => hidden.extend(watch.iter().filter(|handle| to_member(**handle).0 == part.number)),
             }
             let shows = part.tree.as_ref().is_none_or(|tree| tree.root().children().next().is_some());
-            let (number, name, tree) = (part.number, part.name.clone(), part.tree.clone());
-            readings.extend(shows.then_some(MemberTree { number, name, tree }));
+            readings.extend(shows.then(|| part.reading()));
         }
         hidden.sort_unstable();
         Ok((readings, hidden))
@@ -142,36 +141,29 @@ impl<G: Environment> CompositeDevice<G> {
 
     /// Converts a member's located element to one of the composite device.
     pub(crate) fn in_whole(&self, number: u64, found: LocatedElement) -> Result<LocatedElement> {
+        let LocatedElement { tree, node, ticket, .. } = found;
         let merged = self.parts.merged.as_ref();
-        let ticket = ticket_to_composite(number, found.ticket);
-        let in_whole = |tree: &Arc<Tree>, node| {
-            let mut located = LocatedElement::new(Arc::clone(tree), node);
-            located.ticket = ticket;
-            located
+        let find = |merged: &MergedTree| {
+            let node = merged.node_in_merged(number, &tree, node)?;
+            Some(LocatedElement::new(Arc::clone(&merged.tree), node))
         };
-        if let Some(merged) = merged
-            && let Some(node) = merged.node_in_merged(number, &found.tree, found.node)
-        {
-            return Ok(in_whole(&merged.tree, node));
-        }
-        // Other members do not affect the identity of the element, so they may be absent.
-        let name = self.parts.iter().find(|part| part.number == number).map(|part| part.name.clone());
-        let reading =
-            MemberTree { number, name: name.unwrap_or_default(), tree: Some(Arc::clone(&found.tree)) };
-        let focus = merged.map_or_else(InputFocus::default, |merged| merged.focus);
-        let alone = merge(self, vec![reading], focus, Vec::new())?;
-        let node = alone.node_in_merged(number, &found.tree, found.node).ok_or_else(element_gone)?;
-        Ok(in_whole(&alone.tree, node))
+        let mut located = match merged.and_then(find) {
+            Some(located) => located,
+            None => {
+                // Other members do not affect the identity of the element, so they may be absent.
+                let part = self.parts.iter().find(|part| part.number == number).ok_or_else(element_gone)?;
+                let reading = MemberTree { tree: Some(Arc::clone(&tree)), ..part.reading() };
+                let focus = merged.map(|merged| merged.focus).unwrap_or_default();
+                find(&self.merge(vec![reading], focus, Vec::new())?).ok_or_else(element_gone)?
+            }
+        };
+        located.ticket = ticket_to_composite(number, ticket);
+        Ok(located)
     }
-}
 
-fn merge<G: Environment>(
-    whole: &CompositeDevice<G>,
-    readings: Vec<MemberTree>,
-    focus: InputFocus,
-    hidden: Vec<Handle>,
-) -> Result<MergedTree> {
-    let whole = (whole.info.grade, &*whole.url, G::EMPTY);
-    MergedTree::merge(whole, readings, focus, hidden)
-        .map_err(|e| Error::internal(format!("the trees of the {} cannot be merged: {e}", G::NAME)))
+    fn merge(&self, parts: Vec<MemberTree>, focus: InputFocus, hidden: Vec<Handle>) -> Result<MergedTree> {
+        let whole = (self.info.grade, &*self.url, G::EMPTY);
+        MergedTree::merge(whole, parts, focus, hidden)
+            .map_err(|e| Error::internal(format!("the trees of the {} cannot be merged: {e}", G::NAME)))
+    }
 }
