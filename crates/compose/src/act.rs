@@ -41,9 +41,9 @@ impl<G: Environment> CompositeDevice<G> {
             }
             None => device.aim(own, own_options).await.map(PreparedInput::new),
         };
-        if options.pointer && !self.parts.acted_on.contains(&number) {
+        if options.pointer {
             // The pointer's arrival alone may change something.
-            self.parts.acted_on.push(number);
+            self.parts.acted_on.insert(number);
         }
         let mut prepared = self.check_member(number, prepared).await?;
         if let HitResult::Covered { by: Some(by), .. } | HitResult::PopupGrab { by: Some(by), .. } =

@@ -3,7 +3,7 @@
 use crate::handles::{member_named_by, to_member};
 use crate::merge::{MemberTree, MergedTree};
 use async_trait::async_trait;
-use std::collections::VecDeque;
+use std::collections::{BTreeSet, VecDeque};
 use std::fmt;
 use std::sync::Arc;
 use stickpin_device::{
@@ -102,7 +102,7 @@ pub struct Members<M> {
     pub(crate) notices: VecDeque<Notice>,
     pub(crate) merged: Option<MergedTree>,
     /// The members that the current command has acted on.
-    pub(crate) acted_on: Vec<u64>,
+    pub(crate) acted_on: BTreeSet<u64>,
     /// The member that was acted on last, which receives keys without a target. If `None`, the
     /// member with the active window receives them.
     pub keyboard_member: Option<u64>,
@@ -119,7 +119,7 @@ impl<M: Member> Members<M> {
             device_notices: VecDeque::new(),
             notices: VecDeque::new(),
             merged: None,
-            acted_on: Vec::new(),
+            acted_on: BTreeSet::new(),
             keyboard_member: None,
             folders,
         }
@@ -184,15 +184,13 @@ impl<M: Member> Members<M> {
     /// Records that a command has started a member: the rest of the command concerns only that
     /// member.
     pub fn note_started(&mut self, number: u64) {
-        self.acted_on = vec![number];
-        self.keyboard_member = Some(number);
+        self.acted_on.clear();
+        self.note_acted_on(number);
     }
 
     /// Records which member an action goes to.
     pub(crate) fn note_acted_on(&mut self, number: u64) {
-        if !self.acted_on.contains(&number) {
-            self.acted_on.push(number);
-        }
+        self.acted_on.insert(number);
         self.keyboard_member = Some(number);
     }
 
