@@ -4,7 +4,6 @@ use std::time::Duration;
 use stickpin_device::{Error, ErrorCode};
 use x11rb::errors::ReplyOrIdError;
 use x11rb::protocol::ErrorKind;
-use x11rb::x11_utils::X11Error as ServerError;
 
 /// The reason why the display did not carry out a request.
 #[derive(Debug, thiserror::Error)]
@@ -35,19 +34,14 @@ impl<E: Into<ReplyOrIdError>> From<E> for X11Error {
             ReplyOrIdError::X11Error(e) => {
                 let request = e.request_name.unwrap_or("a request");
                 let message = format!("the server refused {request} ({:?})", e.error_kind);
-                if is_about_window(&e) { Self::WindowGone(message) } else { Self::Refused(message) }
+                match (e.error_kind, e.request_name) {
+                    (ErrorKind::Window | ErrorKind::Drawable, _) => Self::WindowGone(message),
+                    // The only mismatch of this request is a window that is not viewable.
+                    (ErrorKind::Match, Some("XISetFocus")) => Self::WindowGone(message),
+                    _ => Self::Refused(message),
+                }
             }
         }
-    }
-}
-
-/// Returns whether the server refused a request because its window is gone or not shown.
-fn is_about_window(e: &ServerError) -> bool {
-    match e.error_kind {
-        ErrorKind::Window | ErrorKind::Drawable => true,
-        // The only mismatch of this request is a window that is not viewable.
-        ErrorKind::Match => e.request_name == Some("XISetFocus"),
-        _ => false,
     }
 }
 
