@@ -9,7 +9,7 @@ use crate::members::Member;
 use crate::route::Route;
 use stickpin_device::{
     Action, Aim, AimOptions, CancellationToken, Device, HitResult, InputOutcome, PreparedInput, Result,
-    Ticket, element_gone,
+    Ticket,
 };
 use stickpin_tree::{Handle, Rect};
 
@@ -87,14 +87,14 @@ impl<G: Environment> CompositeDevice<G> {
         self.parts.device(number, G::NAME)?;
         if let Route::Element(element) = Route::for_action(&action)
             && self.parts.keyboard_member != Some(number)
+            && let Some(part) = self.parts.get(number)
         {
             // From here on, keys go to this member, and its focused element must be the target.
-            let member = &mut self.parts.get(number).ok_or_else(element_gone)?.member;
-            let taken = member.take_keyboard(element).await;
+            let taken = part.member.take_keyboard(element).await;
             self.check_member(number, taken).await?;
         }
         if end.is_some()
-            && let Some(words) = covers_the_end(self, &action).await?
+            && let Some(words) = self.covers_the_end(&action).await?
         {
             return Ok(InputOutcome::stopped(words));
         }
@@ -106,17 +106,14 @@ impl<G: Environment> CompositeDevice<G> {
         performed.ticket = ticket_to_composite(number, performed.ticket);
         Ok(performed)
     }
-}
 
-/// Returns the description of the window in which a drag into another member starts, if that window
-/// also covers the end point: the press raises the window.
-async fn covers_the_end<G: Environment>(
-    whole: &mut CompositeDevice<G>,
-    action: &Action,
-) -> Result<Option<String>> {
-    let Action::Drag { from, to, .. } = *action else { return Ok(None) };
-    let window = whole.ground.window_at(&whole.parts, from, "drag").await?;
-    Ok(window.filter(|window| window.area.contains(to.0, to.1)).map(|window| window.description))
+    /// Returns the description of the window in which a drag into another member starts, if that
+    /// window also covers the end point: the press raises the window.
+    async fn covers_the_end(&mut self, action: &Action) -> Result<Option<String>> {
+        let Action::Drag { from, to, .. } = *action else { return Ok(None) };
+        let window = self.ground.window_at(&self.parts, from, "drag").await?;
+        Ok(window.filter(|window| window.area.contains(to.0, to.1)).map(|window| window.description))
+    }
 }
 
 /// Returns what the end point of a drag into another member hits instead of the target; `None` if

@@ -4,7 +4,8 @@ use crate::environment::{CompositeDevice, Environment};
 use crate::handles::{handles_of_member, member_named_by, to_composite, to_member};
 use crate::members::{Member, MemberEntry};
 use async_trait::async_trait;
-use futures_util::future::{join_all, select_all};
+use futures_util::future::join_all;
+use futures_util::stream::{FuturesUnordered, StreamExt};
 use std::sync::Arc;
 use std::time::Duration;
 use stickpin_device::{
@@ -19,11 +20,6 @@ use stickpin_tree::{Handle, Rect};
 /// The interval after which a wait for a change reports a possible change, because not every change
 /// is signaled.
 const RECHECK_INTERVAL: Duration = Duration::from_millis(500);
-
-/// Returns the result of the wait that ends first; never returns if `waits` is empty.
-async fn first_of<T>(waits: Vec<impl Future<Output = T> + Unpin>) -> T {
-    if waits.is_empty() { std::future::pending().await } else { select_all(waits).await.0 }
-}
 
 impl<G: Environment> CompositeDevice<G> {
     /// Adds the members that exist, without notices, and waits until they are quiet. The result of
@@ -132,11 +128,11 @@ impl<G: Environment> Device for CompositeDevice<G> {
     async fn changed(&mut self, wait: Duration, cancel: &CancellationToken) -> Result<bool> {
         self.ground.check_alive()?;
         let devices = self.parts.iter_mut().filter_map(MemberEntry::responsive_device);
-        let waits = devices.map(|device| device.changed(wait, cancel)).collect();
+        let mut waits: FuturesUnordered<_> = devices.map(|device| device.changed(wait, cancel)).collect();
         tokio::select! {
             () = self.ground.wait_membership_change() => Ok(true),
             // The end of a member is a change of the composite device.
-            changed = first_of(waits) => Ok(changed.unwrap_or(true)),
+            Some(changed) = waits.next() => Ok(changed.unwrap_or(true)),
             () = tokio::time::sleep(wait.min(RECHECK_INTERVAL)) => Ok(wait > RECHECK_INTERVAL),
             () = cancel.cancelled() => Ok(false),
         }
@@ -273,11 +269,12 @@ impl<G: Environment> Events for CompositeDevice<G> {
     async fn wait_effect(&mut self, at_most: Duration, cancel: &CancellationToken) -> Result<()> {
         self.ground.check_alive()?;
         let devices = self.parts.members_acted_on().filter_map(MemberEntry::responsive_device);
-        let waits = devices.map(|device| Box::pin(device.wait_effect(at_most, cancel))).collect();
+        let mut waits: FuturesUnordered<_> =
+            devices.map(|device| device.wait_effect(at_most, cancel)).collect();
         tokio::select! {
             () = self.ground.wait_membership_change() => {}
             // The end of a member is an effect; the notices name the member.
-            ended = first_of(waits) => drop(ended),
+            Some(_) = waits.next() => {}
             // This outlasts the member's own wait, which may include the delay of an action.
             () = tokio::time::sleep(at_most + RECHECK_INTERVAL) => {}
             () = cancel.cancelled() => {}
