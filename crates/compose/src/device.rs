@@ -244,19 +244,15 @@ impl<G: Environment> Navigator for CompositeDevice<G> {
         cancel: &CancellationToken,
     ) -> Result<NavigationResult> {
         self.ground.check_alive()?;
-        match to {
-            Navigation::To(what) if *what == self.url => {
-                Ok(NavigationResult::default().quiet(SettleResult::quiet()))
-            }
-            Navigation::To(what) => {
-                let arrival = match self.ground.start_member(&mut self.parts, what, ready, cancel).await? {
-                    Some(quiet) => self.settle(SettleRequest::new(quiet, ready), cancel).await?,
-                    None => SettleResult::quiet(),
-                };
-                Ok(NavigationResult::default().moved(true).quiet(arrival))
-            }
-            _ => Err(unsupported(self.info.kind, "go back, forward or home, or reload")),
+        let Navigation::To(what) = to else {
+            return Err(unsupported(self.info.kind, "go back, forward or home, or reload"));
+        };
+        let moved = *what != self.url;
+        let mut arrival = SettleResult::quiet();
+        if moved && let Some(quiet) = self.ground.start_member(&mut self.parts, what, ready, cancel).await? {
+            arrival = self.settle(SettleRequest::new(quiet, ready), cancel).await?;
         }
+        Ok(NavigationResult::default().moved(moved).quiet(arrival))
     }
 }
 
