@@ -22,15 +22,12 @@ use x11rb::wrapper::ConnectionExt as _;
 /// when they read the event, not when the event is sent.
 const LENT: Duration = Duration::from_secs(1);
 
-/// Returns the keysyms for modifiers, in the order in which they are pressed.
-fn keysyms(modifiers: Modifiers) -> impl Iterator<Item = u32> {
+/// Returns the keycodes for modifiers and, with `level3`, for AltGr, in the order in which they are
+/// pressed.
+fn modifier_keys(keymap: &Keymap, modifiers: Modifiers, level3: bool) -> X11Result<Vec<u8>> {
     let Modifiers { control, alt, meta, shift } = modifiers;
-    let all = [(control, "Control"), (alt, "Alt"), (meta, "Meta"), (shift, "Shift")];
-    all.into_iter().filter_map(|(held, name)| keymap::keysym_of_name(name).filter(|_| held))
-}
-
-/// Returns the keycodes for the keysyms of modifiers.
-fn modifier_keys(keymap: &Keymap, syms: impl Iterator<Item = u32>) -> X11Result<Vec<u8>> {
+    let all = [(control, "Control"), (alt, "Alt"), (meta, "Meta"), (shift, "Shift"), (level3, "AltGraph")];
+    let syms = all.into_iter().filter_map(|(held, name)| keymap::keysym_of_name(name).filter(|_| held));
     let none = |sym| format!("the keyboard has no key for the modifier with keysym {sym:#x}");
     let key = |sym| keymap.find(sym, 0, false).ok_or_else(|| X11Error::Unsupported(none(sym)));
     syms.map(|sym| Ok(key(sym)?.code)).collect()
@@ -145,7 +142,7 @@ pub fn chord(d: &mut Display, modifiers: Modifiers, name: &str) -> X11Result<boo
 /// Presses the keys of these modifiers, or releases them in reverse order.
 pub fn hold(d: &mut Display, modifiers: Modifiers, down: bool) -> X11Result<()> {
     let keymap = read_keymap(d)?;
-    let mut codes = modifier_keys(&keymap, keysyms(modifiers))?;
+    let mut codes = modifier_keys(&keymap, modifiers, false)?;
     if !down {
         codes.reverse();
     }
@@ -167,15 +164,10 @@ pub(crate) fn is_grabbed(d: &Display, with_core: bool) -> X11Result<bool> {
 }
 
 /// Sends one key while its modifiers are held.
-fn send(
-    d: &Display,
-    keymap: &Keymap,
-    Stroke { code, shift, level3 }: Stroke,
-    modifiers: Modifiers,
-) -> X11Result<()> {
-    let modifiers = Modifiers { shift: modifiers.shift || shift, ..modifiers };
-    let mut codes = modifier_keys(keymap, keysyms(modifiers).chain(level3.then_some(keymap::LEVEL3)))?;
-    codes.push(code);
+fn send(d: &Display, keymap: &Keymap, stroke: Stroke, modifiers: Modifiers) -> X11Result<()> {
+    let modifiers = Modifiers { shift: modifiers.shift || stroke.shift, ..modifiers };
+    let mut codes = modifier_keys(keymap, modifiers, stroke.level3)?;
+    codes.push(stroke.code);
     for &code in &codes {
         key(d, code, true)?;
     }

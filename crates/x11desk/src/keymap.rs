@@ -4,7 +4,7 @@
 pub(super) const NO_SYMBOL: u32 = 0;
 
 /// The keysym for AltGr.
-pub(super) const LEVEL3: u32 = 0xfe03;
+const LEVEL3: u32 = 0xfe03;
 
 /// `KeyboardEvent.key` names with their X11 keysyms, one per line.
 const NAMED: &str = include_str!("keymap/keysyms.txt");
