@@ -137,11 +137,9 @@ impl Display {
 
     fn handle(&mut self, event: Event) -> X11Result<()> {
         match event {
-            Event::ClientMessage(message) => {
-                let data = message.data.as_data32();
-                if message.type_ == self.atoms.WM_PROTOCOLS && data[0] == self.atoms._NET_WM_PING {
-                    self.pongs.push(data[1]);
-                }
+            Event::ClientMessage(message) if message.type_ == self.atoms.WM_PROTOCOLS => {
+                let [protocol, sent, ..] = message.data.as_data32();
+                self.pongs.extend((protocol == self.atoms._NET_WM_PING).then_some(sent));
             }
             Event::SelectionRequest(asked) => clipboard::serve_request(self, &asked)?,
             Event::SelectionClear(_) => self.clipboard.own_text = None,

@@ -66,8 +66,8 @@ pub fn foreign_focus_after_grab(d: &mut Display, window: WindowId) -> X11Result<
 /// Gives a window the focus of our own keyboard if we have one; otherwise, activates the window,
 /// unless it is a popup.
 pub fn give_keyboard(d: &mut Display, window: WindowId) -> X11Result<()> {
-    if d.has_seat() {
-        return seat::focus(d, window);
+    if let Some(seat) = d.seat {
+        return seat::focus(d, seat, window);
     }
     if d.root_property(d.atoms._NET_ACTIVE_WINDOW)? == Some(window) {
         return Ok(());

@@ -111,9 +111,8 @@ pub(crate) fn is_core_device_grabbed(d: &Display, device: DeviceId) -> X11Result
     Ok(is_taken(asked.reply()?.status))
 }
 
-/// Sets the focus of our keyboard to a window. Does nothing if we have no keyboard of our own.
-pub(crate) fn focus(d: &Display, window: WindowId) -> X11Result<()> {
-    let Some(seat) = d.seat else { return Ok(()) };
+/// Sets the focus of our own keyboard to a window.
+pub(crate) fn focus(d: &Display, seat: Seat, window: WindowId) -> X11Result<()> {
     Ok(d.conn.xinput_xi_set_focus(window, x11rb::CURRENT_TIME, seat.keyboard)?.check()?)
 }
 

@@ -141,13 +141,9 @@ impl X11 {
 }
 
 fn unusable(address: &Address, why: &dyn fmt::Display) -> Error {
-    Error::device_not_found(format!("the display {} cannot be used: {why}", address.name)).hint(
-        if address.shared {
-            "run `stickpin doctor`, or use `--private`, which needs no existing display"
-        } else {
-            "run `stickpin doctor`"
-        },
-    )
+    let or = if address.shared { ", or use `--private`, which needs no existing display" } else { "" };
+    Error::device_not_found(format!("the display {} cannot be used: {why}", address.name))
+        .hint(format!("run `stickpin doctor`{or}"))
 }
 
 /// Connects, and sets up everything that jobs rely on.
