@@ -94,9 +94,12 @@ impl<G: Environment> CompositeDevice<G> {
             self.check_member(number, taken).await?;
         }
         if end.is_some()
-            && let Some(words) = self.covers_the_end(&action).await?
+            && let Action::Drag { from, to, .. } = action
+            && let Some(window) = self.ground.window_at(&self.parts, from, "drag").await?
+            && window.area.contains(to.0, to.1)
         {
-            return Ok(InputOutcome::stopped(words));
+            // The press raises the window in which the drag starts, which then covers the end.
+            return Ok(InputOutcome::stopped(window.description));
         }
         let device = self.parts.device(number, G::NAME)?;
         let performed = device.commit(&action, ticket_to_member(prepared, number), cancel).await;
@@ -105,14 +108,6 @@ impl<G: Environment> CompositeDevice<G> {
         performed.chooser = performed.chooser.map(|own| to_composite(number, own));
         performed.ticket = ticket_to_composite(number, performed.ticket);
         Ok(performed)
-    }
-
-    /// Returns the description of the window in which a drag into another member starts, if that
-    /// window also covers the end point: the press raises the window.
-    async fn covers_the_end(&mut self, action: &Action) -> Result<Option<String>> {
-        let Action::Drag { from, to, .. } = *action else { return Ok(None) };
-        let window = self.ground.window_at(&self.parts, from, "drag").await?;
-        Ok(window.filter(|window| window.area.contains(to.0, to.1)).map(|window| window.description))
     }
 }
 

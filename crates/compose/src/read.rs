@@ -10,13 +10,35 @@ use stickpin_device::{Device, Error, ErrorCode, LocatedElement, Result, Ticket, 
 use stickpin_tree::{Handle, Rect, Tree, quote};
 
 impl<G: Environment> CompositeDevice<G> {
-    /// Reads all members concurrently and merges them. Returns the previous tree if merging would
-    /// produce an equal one.
+    /// Captures all members concurrently and merges the captures, without those of members that are
+    /// nested or show nothing. Returns the previous tree if merging would produce an equal one.
+    /// `watch` contains handles of the composite device.
     ///
     /// # Errors
     /// Returns the errors of [`Device::capture`].
     pub(crate) async fn capture_members(&mut self, watch: &[Handle]) -> Result<&Arc<Tree>> {
-        let (readings, hidden) = self.readings(watch).await?;
+        let Self { ground, parts, .. } = self;
+        ground.refresh(parts).await?;
+        let reads = parts.iter_mut().map(|part| {
+            let watch = handles_of_member(watch, part.number);
+            async move { part.read(&watch).await }
+        });
+        join_all(reads).await.into_iter().collect::<Result<()>>()?;
+        ground.check_alive()?;
+        parts.remove_gone();
+        let inside = ground.nested_members(parts);
+        // What is merged, and the handles of `watch` whose elements exist but are not shown.
+        let (mut readings, mut hidden) = (Vec::new(), Vec::new());
+        for part in parts.iter().filter(|part| !inside.contains(&part.number)) {
+            match &part.tree {
+                Some(tree) => hidden.extend(tree.hidden().iter().map(|&own| to_composite(part.number, own))),
+                // The member may still show these elements, but does not respond.
+                None => hidden.extend(watch.iter().filter(|handle| to_member(**handle).0 == part.number)),
+            }
+            let shows = part.tree.as_ref().is_none_or(|tree| tree.root().children().next().is_some());
+            readings.extend(shows.then(|| part.reading()));
+        }
+        hidden.sort_unstable();
         let window = self.active_window().await?;
         let keys = self.parts.keyboard_member.filter(|&number| self.parts.contains(number));
         let focus = InputFocus { window, keys: keys.or(window.map(|(number, _)| number)) };
@@ -109,34 +131,6 @@ impl<G: Environment> CompositeDevice<G> {
             _ => {}
         }
         Err(error)
-    }
-
-    /// Captures all members. `watch` contains handles of the composite device. Returns the captures
-    /// to merge, without those of members that are nested or show nothing. Also returns the handles
-    /// of `watch` whose elements exist but are not shown.
-    async fn readings(&mut self, watch: &[Handle]) -> Result<(Vec<MemberTree>, Vec<Handle>)> {
-        let Self { ground, parts, .. } = self;
-        ground.refresh(parts).await?;
-        let reads = parts.iter_mut().map(|part| {
-            let watch = handles_of_member(watch, part.number);
-            async move { part.read(&watch).await }
-        });
-        join_all(reads).await.into_iter().collect::<Result<()>>()?;
-        ground.check_alive()?;
-        parts.remove_gone();
-        let inside = ground.nested_members(parts);
-        let (mut readings, mut hidden) = (Vec::new(), Vec::new());
-        for part in parts.iter().filter(|part| !inside.contains(&part.number)) {
-            match &part.tree {
-                Some(tree) => hidden.extend(tree.hidden().iter().map(|&own| to_composite(part.number, own))),
-                // The member may still show these elements, but does not respond.
-                None => hidden.extend(watch.iter().filter(|handle| to_member(**handle).0 == part.number)),
-            }
-            let shows = part.tree.as_ref().is_none_or(|tree| tree.root().children().next().is_some());
-            readings.extend(shows.then(|| part.reading()));
-        }
-        hidden.sort_unstable();
-        Ok((readings, hidden))
     }
 
     /// Converts a member's located element to one of the composite device.
