@@ -78,16 +78,27 @@ pub(crate) fn ask(d: &mut Display, target: Atom) -> X11Result<Option<Vec<u8>>> {
         }
         bytes.extend(part);
     }
-    Err(X11Error::Unsupported(format!(
-        "the text on the clipboard is too long to read: {} MiB or more",
-        MAX_BYTES >> 20
-    )))
+    Err(too_long())
 }
 
 /// Reads a property of our window and deletes it.
+///
+/// # Errors
+/// Returns `Unsupported` when the property is too long, even if the owner did not send it in parts.
 fn take(d: &Display, place: Atom) -> X11Result<GetPropertyReply> {
     let length = u32::try_from(MAX_BYTES / 4).unwrap_or(u32::MAX);
-    Ok(d.conn.get_property(true, d.own, place, AtomEnum::ANY, 0, length)?.reply()?)
+    let value = d.conn.get_property(true, d.own, place, AtomEnum::ANY, 0, length)?.reply()?;
+    if value.value.len() >= MAX_BYTES {
+        // The server keeps a property of which a rest is left.
+        d.conn.delete_property(d.own, place)?;
+        return Err(too_long());
+    }
+    Ok(value)
+}
+
+fn too_long() -> X11Error {
+    let most = MAX_BYTES >> 20;
+    X11Error::Unsupported(format!("the text on the clipboard is too long to read: {most} MiB or more"))
 }
 
 /// Puts a text on the clipboard, where it stays as long as the session exists, unless another

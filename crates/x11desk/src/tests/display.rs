@@ -374,6 +374,19 @@ async fn a_clipboard_that_is_not_handed_over_is_not_empty() {
 }
 
 #[tokio::test]
+async fn long_text_in_one_part_is_read_whole_or_refused() {
+    let Some(stage) = Stage::new().await else { return };
+    let length = 15 << 20;
+    stage.window.offer_on_clipboard(length);
+    assert_eq!(stage.x11.run(clipboard::read).await.unwrap().len(), length);
+    stage.window.offer_on_clipboard(17 << 20);
+    let read = stage.x11.run(clipboard::read).await.map(|text| text.len());
+    let error = read.unwrap_err();
+    assert!(error.message.contains("too long to read"), "{error}");
+    stage.end().await;
+}
+
+#[tokio::test]
 async fn job_whose_caller_gave_up_is_skipped() {
     let Some(stage) = Stage::new().await else { return };
     let (go, wait) = std::sync::mpsc::channel::<()>();

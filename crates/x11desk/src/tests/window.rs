@@ -12,7 +12,8 @@ use x11rb::protocol::xinput::{self, ConnectionExt as _};
 use x11rb::protocol::xkb::ConnectionExt as _;
 use x11rb::protocol::xproto::{
     AtomEnum, ChangeWindowAttributesAux, ClientMessageEvent, ConfigureWindowAux, ConnectionExt,
-    CreateWindowAux, EventMask, GrabMode, GrabStatus, PropMode, WindowClass,
+    CreateWindowAux, EventMask, GrabMode, GrabStatus, PropMode, SELECTION_NOTIFY_EVENT, SelectionNotifyEvent,
+    SelectionRequestEvent, WindowClass,
 };
 use x11rb::reexports::x11rb_protocol::parse_display::parse_display;
 use x11rb::rust_connection::{DefaultStream, RustConnection};
@@ -22,6 +23,8 @@ use x11rb::wrapper::ConnectionExt as _;
 #[derive(Debug)]
 enum Order {
     Minimise,
+    /// Answer requests for the clipboard with a text of this length, in one part.
+    Offer(usize),
     End,
 }
 
@@ -147,6 +150,12 @@ impl TestWindow {
         self.conn.set_selection_owner(self.id, clipboard, x11rb::CURRENT_TIME).unwrap().check().unwrap();
     }
 
+    /// Takes ownership of the clipboard and provides a text of this length, in one part.
+    pub(super) fn offer_on_clipboard(&self, length: usize) {
+        self.order(Order::Offer(length));
+        self.take_clipboard();
+    }
+
     pub(super) fn minimise(&self) {
         self.order(Order::Minimise);
     }
@@ -242,11 +251,13 @@ fn run(conn: &RustConnection, id: u32, names: Names, said: &Sender<String>, todo
         conn.send_event(false, root, mask, event).unwrap();
         conn.flush().unwrap();
     };
+    let mut offered = None;
     loop {
         let event = conn.wait_for_event().unwrap();
         while let Ok(order) = todo.try_recv() {
             match order {
                 Order::Minimise => to_root(names.WM_CHANGE_STATE, [3, 0, 0, 0, 0]),
+                Order::Offer(length) => offered = Some(length),
                 Order::End => return,
             }
         }
@@ -260,6 +271,12 @@ fn run(conn: &RustConnection, id: u32, names: Names, said: &Sender<String>, todo
                 let map = conn.get_keyboard_mapping(e.detail, 1).unwrap().reply().unwrap();
                 let shift = usize::from(u16::from(e.state) & 1 != 0);
                 format!("key {:x} {}", map.keysyms[shift], u16::from(e.state))
+            }
+            Event::SelectionRequest(e) => {
+                if let Some(length) = offered {
+                    hand_over(conn, &e, length);
+                }
+                continue;
             }
             Event::ClientMessage(e) if e.type_ == names.WM_PROTOCOLS => {
                 let data = e.data.as_data32();
@@ -278,4 +295,24 @@ fn run(conn: &RustConnection, id: u32, names: Names, said: &Sender<String>, todo
             return;
         }
     }
+}
+
+/// Answers a request for the clipboard with a text of this length. The text is in one property,
+/// although it is written in several requests, because a request has a maximum length.
+fn hand_over(conn: &RustConnection, asked: &SelectionRequestEvent, length: usize) {
+    let text = vec![b'x'; length];
+    for part in text.chunks(1 << 20) {
+        conn.change_property8(PropMode::APPEND, asked.requestor, asked.property, asked.target, part).unwrap();
+    }
+    let answer = SelectionNotifyEvent {
+        response_type: SELECTION_NOTIFY_EVENT,
+        sequence: 0,
+        time: asked.time,
+        requestor: asked.requestor,
+        selection: asked.selection,
+        target: asked.target,
+        property: asked.property,
+    };
+    conn.send_event(false, asked.requestor, EventMask::NO_EVENT, answer).unwrap();
+    conn.flush().unwrap();
 }
