@@ -77,10 +77,14 @@ impl<G: Environment> CompositeDevice<G> {
             Action::Drag { target, .. } => target.filter(|target| to_member(*target).0 != number),
             _ => None,
         };
-        if let Some(end) = end
-            && let Some(what) = in_the_way(self.aim(end, AimOptions::default()).await?.hit)
-        {
-            return Ok(InputOutcome::stopped(what));
+        if let Some(end) = end {
+            match self.aim(end, AimOptions::default()).await?.hit {
+                HitResult::Target | HitResult::Unknown => {}
+                HitResult::Covered { what, .. } | HitResult::PopupGrab { what, .. } => {
+                    return Ok(InputOutcome::stopped(what));
+                }
+                _ => return Ok(InputOutcome::stopped("nothing on the screen".to_owned())),
+            }
         }
         let mut action = action.clone();
         action.retain_targets(|target| handle_of_member(target, number));
@@ -108,15 +112,5 @@ impl<G: Environment> CompositeDevice<G> {
         performed.chooser = performed.chooser.map(|own| to_composite(number, own));
         performed.ticket = ticket_to_composite(number, performed.ticket);
         Ok(performed)
-    }
-}
-
-/// Returns what the end point of a drag into another member hits instead of the target; `None` if
-/// the target receives the drop, or if that is unknown.
-fn in_the_way(hit: HitResult) -> Option<String> {
-    match hit {
-        HitResult::Target | HitResult::Unknown => None,
-        HitResult::Covered { what, .. } | HitResult::PopupGrab { what, .. } => Some(what),
-        _ => Some("nothing on the screen".to_owned()),
     }
 }

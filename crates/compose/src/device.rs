@@ -162,7 +162,9 @@ impl<G: Environment> Device for CompositeDevice<G> {
         }
         let mut seen = Vec::new();
         for number in self.parts.numbers() {
-            let Some(device) = self.parts.responsive_device(number) else { continue };
+            let Some(device) = self.parts.get(number).and_then(MemberEntry::responsive_device) else {
+                continue;
+            };
             let notices = device.notices().await;
             match self.check_member(number, notices).await {
                 Ok(notices) => {

@@ -210,11 +210,6 @@ impl<M: Member> Members<M> {
         self.all.iter().map(|part| part.number).collect()
     }
 
-    /// Returns the device of a member, unless the member has left or does not answer.
-    pub(crate) fn responsive_device(&mut self, number: u64) -> Option<&mut dyn Device> {
-        self.get(number)?.responsive_device()
-    }
-
     /// Returns the members that the current command has acted on; all members if it has acted on
     /// none.
     pub(crate) fn members_acted_on(&mut self) -> impl Iterator<Item = &mut MemberEntry<M>> {

@@ -2,7 +2,7 @@
 
 use crate::environment::{CompositeDevice, Environment};
 use crate::handles::{handles_of_member, ticket_to_composite, ticket_to_member, to_composite, to_member};
-use crate::members::{Member, unresponsive_hint};
+use crate::members::{Member, MemberEntry, unresponsive_hint};
 use crate::merge::{InputFocus, MemberTree, MergedTree};
 use futures_util::future::join_all;
 use std::sync::Arc;
@@ -83,9 +83,8 @@ impl<G: Environment> CompositeDevice<G> {
         let mut rects = vec![None; handles.len()];
         for number in self.parts.numbers() {
             let own = handles_of_member(handles, number);
-            let Some(device) = self.parts.responsive_device(number).filter(|_| !own.is_empty()) else {
-                continue;
-            };
+            let device = self.parts.get(number).and_then(MemberEntry::responsive_device);
+            let Some(device) = device.filter(|_| !own.is_empty()) else { continue };
             let found = if on_top { device.visible_rects(&own).await } else { device.rects(&own).await };
             match self.check_member(number, found).await {
                 Ok(found) => {

@@ -97,8 +97,8 @@ fn take(d: &Display, place: Atom) -> X11Result<GetPropertyReply> {
 }
 
 fn too_long() -> X11Error {
-    let most = MAX_BYTES >> 20;
-    X11Error::Unsupported(format!("the text on the clipboard is too long to read: {most} MiB or more"))
+    let limit = MAX_BYTES >> 20;
+    X11Error::Unsupported(format!("the text on the clipboard is too long to read: {limit} MiB or more"))
 }
 
 /// Puts a text on the clipboard, where it stays as long as the session exists, unless another

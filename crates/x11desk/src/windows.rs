@@ -100,9 +100,8 @@ fn describe(d: &Display, windows: Vec<Window>, current: Option<u32>) -> X11Resul
     };
     let asked = windows.iter().map(ask).collect::<X11Result<Vec<_>>>()?;
     let pids = pids(d, windows.iter().map(|window| window.id));
-    let mut described = Vec::with_capacity(windows.len());
-    for (window, (origin, size, said)) in windows.into_iter().zip(asked) {
-        let (Ok(origin), Ok(size)) = (origin.reply(), size.reply()) else { continue };
+    let described = windows.into_iter().zip(asked).filter_map(|(window, (origin, size, said))| {
+        let (origin, size) = (origin.reply().ok()?, size.reply().ok()?);
         let [name, old_name, own_pid, shadow, decoration, wm_state, state, transient_for, desktop] = said;
         let text = |asked| {
             answer(asked).map_or_else(String::new, |a| String::from_utf8_lossy(&a.value).into_owned())
@@ -110,7 +109,7 @@ fn describe(d: &Display, windows: Vec<Window>, current: Option<u32>) -> X11Resul
         let first = |asked| numbers(asked).first().copied();
         let (name, old_name, state) = (text(name), text(old_name), numbers(state));
         let minimised = first(wm_state) == Some(ICONIC) || state.contains(&a._NET_WM_STATE_HIDDEN);
-        described.push(Window {
+        Some(Window {
             title: if name.is_empty() { old_name } else { name },
             area: pixels((origin.dst_x, origin.dst_y), (size.width, size.height)),
             pid: pids.get(&(window.id & !d.conn.setup().resource_id_mask)).copied().or(first(own_pid)),
@@ -125,9 +124,9 @@ fn describe(d: &Display, windows: Vec<Window>, current: Option<u32>) -> X11Resul
             modal: state.contains(&a._NET_WM_STATE_MODAL),
             transient_for: first(transient_for).filter(|&w| w != 0 && w != d.root),
             ..window
-        });
-    }
-    Ok(described)
+        })
+    });
+    Ok(described.collect())
 }
 
 /// Returns the processes of windows by the client part of their ids; empty if the server lacks the

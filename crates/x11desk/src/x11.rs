@@ -5,6 +5,7 @@ use crate::address::Address;
 use crate::display::Display;
 use crate::error::{JOB_TIMEOUT, X11Error, X11Result};
 use crate::{keyboard, screenshot, seat, window_manager};
+use rustix::event::{EventfdFlags, eventfd};
 use std::fmt;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -57,9 +58,7 @@ impl X11 {
     pub async fn connect(address: Address, until: tokio::time::Instant) -> Result<Self> {
         let internal =
             |e: &dyn fmt::Display| Error::internal(format!("cannot run the display's thread: {e}"));
-        let fd =
-            rustix::event::eventfd(0, rustix::event::EventfdFlags::NONBLOCK).map_err(|e| internal(&e))?;
-        let wake = Arc::new(fd);
+        let wake = Arc::new(eventfd(0, EventfdFlags::NONBLOCK).map_err(|e| internal(&e))?);
         let (jobs, todo) = mpsc::channel::<Job>();
         let (ready, connected) = oneshot::channel();
         let (woken, to) = (Arc::clone(&wake), address.clone());
