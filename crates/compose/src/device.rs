@@ -162,9 +162,8 @@ impl<G: Environment> Device for CompositeDevice<G> {
         }
         let mut seen = Vec::new();
         for number in self.parts.numbers() {
-            let Some(device) = self.parts.get(number).and_then(MemberEntry::responsive_device) else {
-                continue;
-            };
+            let device = self.parts.get(number).and_then(MemberEntry::responsive_device);
+            let Some(device) = device else { continue };
             let notices = device.notices().await;
             match self.check_member(number, notices).await {
                 Ok(notices) => {
