@@ -90,10 +90,6 @@ impl fmt::Debug for Cookie {
 }
 
 impl Cookie {
-    pub(crate) fn random() -> Self {
-        Self(rand::random())
-    }
-
     /// Writes the cookie to a file that `XAUTHORITY` can name.
     pub(crate) fn write(&self, path: &Path) -> Result<()> {
         let file = std::fs::File::options().create_new(true).write(true).mode(0o600).open(path);

@@ -109,7 +109,7 @@ impl PrivateDisplay {
         let link = short_link(dir)?;
         let bus = format!("unix:path={}", link.join("r/bus").display());
         let (display, cookie, children, dir) =
-            (String::new(), Cookie::random(), Mutex::default(), dir.to_owned());
+            (String::new(), Cookie(rand::random()), Mutex::default(), dir.to_owned());
         let mut private = Self { display, cookie, bus, children, dir, link, home };
         let raised = cancel.run_until_cancelled(private.raise(&tools, size, until)).await;
         let raised =

@@ -20,10 +20,8 @@ const ICONIC: u32 = 3;
 const ALL_DESKTOPS: u32 = u32::MAX;
 
 fn extents(numbers: &[u32]) -> Extents {
-    match *numbers {
-        [left, right, top, bottom] => Extents { left, right, top, bottom },
-        _ => Extents::default(),
-    }
+    let [left, right, top, bottom] = numbers.try_into().unwrap_or_default();
+    Extents { left, right, top, bottom }
 }
 
 fn is_on(desktop: Option<u32>, current: Option<u32>) -> bool {
