@@ -43,8 +43,8 @@ pub(crate) fn member_named_by(handle: Handle) -> Option<u64> {
     (handle.scope == COMPOSITE_SCOPE && handle.id > ROOT).then(|| handle.id - ROOT)
 }
 
-/// A member's number and its ticket. Elements of different members may have the same handle, so a member must not
-/// receive another member's ticket.
+/// A member's number and its ticket. Elements of different members may have the same handle, so a
+/// member must not receive another member's ticket.
 struct MemberTicket(u64, Ticket);
 
 /// Wraps a member's ticket in a ticket of the composite device.

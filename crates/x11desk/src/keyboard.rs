@@ -178,28 +178,26 @@ fn send(d: &Display, keymap: &Keymap, stroke: Stroke, modifiers: Modifiers) -> X
 pub(crate) fn restore_spares(d: &mut Display) -> X11Result<()> {
     d.lent_until = None;
     let lent = std::mem::take(&mut d.lent_keys);
-    if lent.is_empty() {
-        return Ok(());
-    }
-    unassign_keysyms(d, lent.values().copied())?;
-    record_spares(d)?;
-    d.sync()
+    unassign_keysyms(d, lent.into_values().collect())
 }
 
 /// Restores the keys that killed processes have assigned keysyms to.
 pub(crate) fn remove_leftovers(d: &Display) -> X11Result<()> {
     let left = recorded_spares(d, false)?;
-    if left.is_empty() {
-        return Ok(());
-    }
-    tracing::debug!(?left, "keys were left with assigned keysyms");
-    unassign_keysyms(d, left.into_iter().map(|(_, code)| code))?;
-    record_spares(d)
+    unassign_keysyms(d, left.into_iter().map(|(_, code)| code).collect())
 }
 
-/// Removes the keysyms of these keys.
-fn unassign_keysyms(d: &Display, mut codes: impl Iterator<Item = u8>) -> X11Result<()> {
-    codes.try_for_each(|code| assign_keysym(d, code, NO_SYMBOL))
+/// Removes the keysyms of these keys, and then the record of their assignment.
+fn unassign_keysyms(d: &Display, codes: Vec<u8>) -> X11Result<()> {
+    if codes.is_empty() {
+        return Ok(());
+    }
+    tracing::debug!(?codes, "restoring keys with assigned keysyms");
+    for code in codes {
+        assign_keysym(d, code, NO_SYMBOL)?;
+    }
+    record_spares(d)?;
+    d.sync()
 }
 
 /// Parses pairs of numbers: windows, and the keys that their processes have assigned.
