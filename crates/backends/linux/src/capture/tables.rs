@@ -15,7 +15,7 @@ use crate::bus::calls::property;
 use crate::bus::{ACCESSIBLE, BusError, BusResult, Call, Link, Reference, whole};
 use crate::capture::question::{ALL_QUESTIONS, Question, Questions};
 use crate::model::{Interfaces, Object, ObjectTree, role, states};
-use hashbrown::HashMap;
+use hashbrown::{HashMap, HashSet};
 use std::ops::Range;
 
 const TABLE: &str = "org.a11y.atspi.Table";
@@ -119,18 +119,18 @@ impl Table<'_> {
         let mut unkept = Paths::default();
         let known = if sheet || tree { kept.entry(self.path.clone()).or_default() } else { &mut unkept };
         if tree {
-            *known = self.current_positions(std::mem::take(known), all).await?;
+            *known = self.current_positions(known, all).await?;
         }
-        known.extend(extra);
-        self.cells(&part, known, sheet).await
+        self.cells(&part, known, extra, sheet).await
     }
 
     /// Returns the known cells of a tree by their current positions. Cells that are gone or folded
     /// are omitted.
-    async fn current_positions(&self, known: Paths, (rows, columns): (i32, i32)) -> BusResult<Paths> {
+    async fn current_positions(&self, known: &Paths, (rows, columns): (i32, i32)) -> BusResult<Paths> {
         // The children of the table are its cells, line by line, beginning with the headers.
         let above = (self.picture[self.at].count / columns).saturating_sub(rows);
-        let (mut moved, cells): (Paths, Paths) = known.into_iter().partition(|((row, _), _)| *row < 0);
+        let (mut moved, cells): (Paths, Paths) =
+            known.clone().into_iter().partition(|((row, _), _)| *row < 0);
         let cells: Vec<String> = cells.into_values().collect();
         let index = |path| Call::new(path, ACCESSIBLE, "GetIndexInParent");
         let indices =
@@ -144,15 +144,26 @@ impl Table<'_> {
     }
 
     /// Reads the cells of a part of the table and puts them into rows below the table. `known`
-    /// contains cells from earlier captures, and those without a position in the table.
-    async fn cells(&mut self, part: &TableRange, known: &mut Paths, sheet: bool) -> BusResult<()> {
+    /// contains cells from earlier captures, and `extra` contains those without a position in the
+    /// table, whose columns need not be part of the range.
+    async fn cells(
+        &mut self,
+        part: &TableRange,
+        known: &mut Paths,
+        extra: Paths,
+        sheet: bool,
+    ) -> BusResult<()> {
         known.retain(|(row, column), _| {
             (*row < 0 || part.rows.contains(row)) && part.columns.contains(column)
         });
         let first: &[Question] =
             if sheet { &[Question::States, Question::Text] } else { &[Question::States] };
         let places = part.rows.clone().flat_map(|row| part.columns.clone().map(move |column| (row, column)));
-        let mut found = self.look_up(places.collect(), cell, known, first).await?;
+        let beside =
+            extra.keys().filter(|(row, column)| part.rows.contains(row) && !part.columns.contains(column));
+        let places = places.chain(beside.copied()).collect();
+        known.extend(extra);
+        let mut found = self.look_up(places, cell, known, first).await?;
         let empty = |object: &Object| object.text.as_deref().is_none_or(|text| text.trim().is_empty());
         found.retain(|&(_, new)| {
             let object = &self.picture[new];
@@ -209,6 +220,7 @@ impl Table<'_> {
         while !places.is_empty() {
             let unknown: Vec<CellPosition> =
                 places.iter().filter(|place| !known.contains_key(*place)).copied().collect();
+            let asked: HashSet<CellPosition> = unknown.iter().copied().collect();
             let calls: Vec<Call<'_>> = unknown.iter().map(|&place| call(&self.path, place)).collect();
             let there = self.objects(&calls).await?;
             known.extend(unknown.iter().zip(there).filter_map(|(place, path)| Some((*place, path?))));
@@ -217,7 +229,7 @@ impl Table<'_> {
             found.extend(alive);
             gone.iter().for_each(|place| drop(known.remove(place)));
             // Where an object of an earlier capture is gone, there may be another one now.
-            places = gone.into_iter().filter(|place| !unknown.contains(place)).collect();
+            places = gone.into_iter().filter(|place| !asked.contains(place)).collect();
         }
         found.sort_unstable();
         Ok(found)
@@ -239,6 +251,7 @@ impl Table<'_> {
             keys.push(key);
         }
         let vanished = questions.ask(self.link, self.picture).await?.vanished;
+        let vanished: HashSet<usize> = vanished.into_iter().collect();
         let (gone, alive): (Vec<_>, Vec<_>) =
             keys.into_iter().zip(from..).partition(|(_, new)| vanished.contains(new));
         Ok((alive, gone.into_iter().map(|(key, _)| key).collect()))

@@ -17,6 +17,7 @@ mod select;
 #[path = "../../../../testkit/src/skip.rs"]
 mod skip;
 pub(crate) mod speaker;
+mod tables;
 #[path = "../../../../x11desk/src/tests/window.rs"]
 mod window;
 

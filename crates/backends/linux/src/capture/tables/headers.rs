@@ -47,8 +47,11 @@ impl Table<'_> {
             places.dedup();
         }
         let index = |(row, column): CellPosition| (row + above) * line + column + before;
+        // The first child is in the capture already.
+        let own = places.iter().position(|place| index(*place) == 0).map(|i| (places.remove(i), first));
         let children = self.look_up(places, |table, place| calls::child(table, index(place)), known, &asks);
         let mut headers = children.await?;
+        headers.extend(own);
         headers.retain(|&((row, column), new)| {
             let object = &mut self.picture.objects[new];
             // Headers that are switched off still exist, and those of hidden columns have no width.
