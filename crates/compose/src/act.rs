@@ -9,7 +9,7 @@ use crate::members::Member;
 use crate::route::Route;
 use stickpin_device::{
     Action, Aim, AimOptions, CancellationToken, Device, HitResult, InputOutcome, PreparedInput, Result,
-    Ticket,
+    Ticket, element_gone,
 };
 use stickpin_tree::{Handle, Rect};
 
@@ -91,8 +91,8 @@ impl<G: Environment> CompositeDevice<G> {
         self.parts.device(number, G::NAME)?;
         if let Route::Element(element) = Route::for_action(&action)
             && self.parts.keyboard_member != Some(number)
-            && let Some(part) = self.parts.get(number)
         {
+            let part = self.parts.get(number).ok_or_else(element_gone)?;
             // From here on, keys go to this member, and its focused element must be the target.
             let taken = part.member.take_keyboard(element).await;
             self.check_member(number, taken).await?;

@@ -120,8 +120,8 @@ fn add(builder: &mut TreeBuilder, number: u64, tree: &Tree, focus: InputFocus) -
             continue;
         }
         // A member knows only which of its own windows is in front.
-        let current = active.is_some() && node.handle() == active;
-        let current = current.then_some((Attr::Current, "true"));
+        let is_current = active.is_some() && node.handle() == active;
+        let current = is_current.then_some((Attr::Current, "true"));
         let attrs: Vec<(Attr, &str)> =
             node.attrs().filter(|(attr, _)| *attr != Attr::Current).chain(current).collect();
         let mut states = node.states();

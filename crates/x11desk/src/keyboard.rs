@@ -91,14 +91,15 @@ fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> X11Result<Vec<Stroke>
             lent.push((code, sym));
         }
     }
+    // Also if assigning fails, the keys are given back then.
+    if syms.iter().any(|sym| d.lent_keys.contains_key(sym)) {
+        d.lent_until = Some(Instant::now() + LENT);
+    }
     if !lent.is_empty() {
         record_spares(d)?;
         for (code, sym) in lent {
             assign_keysym(d, code, sym)?;
         }
-    }
-    if syms.iter().any(|sym| d.lent_keys.contains_key(sym)) {
-        d.lent_until = Some(Instant::now() + LENT);
     }
     let plain = |&code: &u8| Stroke { code, shift: false, level3: false };
     let stroke = |sym| d.lent_keys.get(sym).map(plain).or_else(|| keymap.find(*sym, group, caps));

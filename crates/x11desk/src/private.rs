@@ -25,7 +25,7 @@ use stickpin_device::{CancellationToken, Error, Result, io_error};
 use stickpin_process::{Process, ProcessRecord, find_on_path, kill_group, remove_folder};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
-use tokio::time::{Instant, sleep, timeout, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 
 /// Timeout for a killed process to end.
 const EXIT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -108,9 +108,15 @@ impl PrivateDisplay {
         let tools = tools(path)?;
         let link = short_link(dir)?;
         let bus = format!("unix:path={}", link.join("r/bus").display());
-        let (display, cookie, children, dir) =
-            (String::new(), Cookie(rand::random()), Mutex::default(), dir.to_owned());
-        let mut private = Self { display, cookie, bus, children, dir, link, home };
+        let mut private = Self {
+            display: String::new(),
+            cookie: Cookie(rand::random()),
+            bus,
+            children: Mutex::default(),
+            dir: dir.to_owned(),
+            link,
+            home,
+        };
         let raised = cancel.run_until_cancelled(private.raise(&tools, size, until)).await;
         let raised =
             raised.unwrap_or_else(|| Err(Error::timeout("opening was cancelled before it finished")));
@@ -258,12 +264,14 @@ impl PrivateDisplay {
 
     /// Waits until one of the programs has ended, and returns the resulting error.
     pub async fn wait_for_failure(&self) -> Error {
-        let (mut name, mut how) = self.first_ended().await;
-        if name != DISPLAY {
-            // Programs end with their display, and their end may be noticed first.
-            sleep(DISPLAY_EXIT_TIMEOUT).await;
-            (name, how) = self.first_ended().await;
+        let mut ended = self.first_ended(|_| true).await;
+        // Programs end with their display, and their end may be noticed first.
+        if ended.0 != DISPLAY
+            && let Ok(display) = timeout(DISPLAY_EXIT_TIMEOUT, self.first_ended(|name| name == DISPLAY)).await
+        {
+            ended = display;
         }
+        let (name, how) = ended;
         let what = format!(
             "{name} of the private display has exited ({how}); its last output was {}",
             self.last_line(name)
@@ -271,11 +279,11 @@ impl PrivateDisplay {
         Error::backend_lost(what).hint("run `stickpin doctor`")
     }
 
-    /// Waits until a program has ended. Returns the first of those that have ended, in the order in
-    /// which they were started, and how it ended.
-    async fn first_ended(&self) -> (&'static str, String) {
+    /// Waits until one of these programs has ended. Returns the first of those that have ended, in
+    /// the order in which they were started, and how it ended.
+    async fn first_ended(&self, these: impl Fn(&str) -> bool) -> (&'static str, String) {
         let ended = |cx: &mut Context<'_>| {
-            for (name, child) in self.children.lock().iter_mut().rev() {
+            for (name, child) in self.children.lock().iter_mut().rev().filter(|(name, _)| these(name)) {
                 if let Poll::Ready(ended) = pin!(child.wait()).poll(cx) {
                     let how = ended.map_or_else(|e| e.to_string(), |status| status.to_string());
                     return Poll::Ready((*name, how));
@@ -303,7 +311,13 @@ impl PrivateDisplay {
         let removed = tokio::task::spawn_blocking(move || {
             Process::find_marked(&mark).iter().for_each(Process::kill);
             // The link itself is removed, not the folder to which it leads.
-            for path in [&*link, &*dir.join("r")].into_iter().chain(home.to_remove()) {
+            match std::fs::remove_file(&link) {
+                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
+                    return Err(io_error("remove", &link, &e));
+                }
+                _ => {}
+            }
+            for path in std::iter::once(&*dir.join("r")).chain(home.to_remove()) {
                 remove_folder(path).map_err(|e| io_error("remove", path, &e))?;
             }
             ProcessRecord::remove(&dir).map_err(|e| io_error("remove the record in", &dir, &e))

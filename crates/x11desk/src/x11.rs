@@ -92,7 +92,9 @@ impl X11 {
 
     /// Sends a job to the thread. If the thread is gone, the job is dropped.
     fn send(&self, job: Job) {
-        let _ = self.0.jobs.as_ref().map(|jobs| jobs.send(job));
+        if let Some(jobs) = &self.0.jobs {
+            let _ = jobs.send(job);
+        }
         wake(&self.0.wake);
     }
 
@@ -155,7 +157,8 @@ fn prepare(address: &Address, until: Instant) -> X11Result<Display> {
         window_manager::await_start(&mut display, until)?;
         draw_covered_windows(&display)?;
     }
-    // As long as there is a leftover keyboard, requests about keys may concern that one.
+    // As long as there is a leftover keyboard, requests about keys may concern that one. Its seat
+    // must therefore be gone first.
     keyboard::remove_leftovers(&display)?;
     Ok(display)
 }

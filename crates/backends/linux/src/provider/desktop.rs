@@ -73,8 +73,10 @@ pub(crate) async fn open(opening: &Opening<'_>) -> Result<Box<dyn Device>> {
 
 /// Connects to the registry of the apps. The desktop has no screen yet.
 async fn connect(opening: &Opening<'_>, screen: &Screen) -> Result<DesktopEnvironment> {
-    let (until, hub) = (opening.until, Arc::new(EventHub::default()));
-    let (private, listener) = (screen.private.as_ref(), Arc::clone(&hub));
+    let until = opening.until;
+    let private = screen.private.as_ref();
+    let hub = Arc::new(EventHub::default());
+    let listener = Arc::clone(&hub);
     let listener = Box::new(move |message: &_| listener.distribute(message));
     let bus = opening.config.bus(private, listener, until).await?;
     AccessibilityBus::switch_on(&opening.config.addresses(private), until).await;

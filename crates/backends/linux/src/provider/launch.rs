@@ -83,7 +83,7 @@ impl Opening<'_> {
         let stderr = child.stderr.take().map(Stderr::read).unwrap_or_default();
         let started = Instant::now();
         // A child that was not waited for has an id.
-        let own = child.id().unwrap_or_default();
+        let own = child.id().ok_or_else(|| app_lost(&format!("{program} has no process id")))?;
         let is_own = |app: &RegisteredApp| app.pid.is_some_and(|pid| belongs_to(pid, own));
         // Stop waiting for an app without a window as soon as it is idle.
         let (mut worked, mut worked_at, mut looked_at) = (0, started, started);
@@ -109,7 +109,7 @@ impl Opening<'_> {
                 // The last output of the app may still be in the pipe.
                 sleep(LOOK).await;
                 let what = format!("{program} exited before it showed a window ({status})");
-                return Err(app_lost(&(what + &stderr.last_line())));
+                return Err(app_lost(&format!("{what}{}", stderr.last_line())));
             }
             let now = Instant::now();
             if now >= looked_at + WORK {
@@ -134,8 +134,9 @@ impl Opening<'_> {
             }
             if now >= until.min(worked_at + self.request.ready_timeout) {
                 let unknown = "use `--attach` if the app is already running, or run `stickpin doctor` to check whether accessibility is on";
-                let what = format!("{program} showed no window within {} s", started.elapsed().as_secs());
-                let error = Error::timeout(what + &stderr.last_line());
+                let seconds = started.elapsed().as_secs();
+                let what = format!("{program} showed no window within {seconds} s{}", stderr.last_line());
+                let error = Error::timeout(what);
                 return Err(error.hint(missing_bridge(own).unwrap_or(unknown)));
             }
             sleep(LOOK).await;

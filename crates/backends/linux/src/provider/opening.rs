@@ -98,21 +98,28 @@ fn check_options(options: &LinuxOptions) -> Result<()> {
     let homes = [("--private-home", options.private_home), ("--profile", options.profile.is_some())];
     let homes: Vec<&str> =
         homes.into_iter().filter_map(|(option, is_set)| is_set.then_some(option)).collect();
-    match homes[..] {
-        [_, _] => Err(Error::invalid_args(
+    if homes.len() > 1 {
+        return Err(Error::invalid_args(
             "`--private-home` and `--profile` cannot be combined: each sets the app's home folder",
         )
-        .hint("use `--profile DIR` to keep the folder, or `--private-home` to let `close` remove it")),
-        [option] if options.attach => Err(Error::invalid_args(format!(
+        .hint("use `--profile DIR` to keep the folder, or `--private-home` to let `close` remove it"));
+    }
+    if !options.attach {
+        return Ok(());
+    }
+    if let Some(option) = homes.first() {
+        return Err(Error::invalid_args(format!(
             "a running app already has a home folder: `{option}` and `--attach` cannot be combined"
         ))
-        .hint(format!("omit `{option}` to attach to the app, or omit `--attach` to start it"))),
-        _ if options.attach && options.private => Err(Error::invalid_args(
+        .hint(format!("omit `{option}` to attach to the app, or omit `--attach` to start it")));
+    }
+    if options.private {
+        return Err(Error::invalid_args(
             "a running app already has a display: `--attach` and `--private` cannot be combined",
         )
-        .hint("omit `--attach` to start the app on a private display")),
-        _ => Ok(()),
+        .hint("omit `--attach` to start the app on a private display"));
     }
+    Ok(())
 }
 
 /// Returns the result of a step of an opening. If the step has failed, cleans up first; an error of
