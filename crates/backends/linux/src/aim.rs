@@ -101,7 +101,7 @@ pub(crate) async fn aim_at(
 }
 
 /// Makes one attempt for [`aim_at`]. Returns the reason if another attempt is needed. `pointed`
-/// states whether the pointer was moved in this or an earlier attempt; the aim does not.
+/// states whether the pointer was moved in this or an earlier attempt, which the aim does not say.
 async fn aim_once(
     device: &LinuxDevice,
     handle: Handle,
@@ -171,11 +171,16 @@ async fn aim_once(
     if matches!(hit, HitResult::Covered { .. }) && window::is_elsewhere(view, at, &window, &look.x11).await? {
         return off_screen(rect, RetryReason::OutOfView);
     }
-    // Moving the pointer switches between menus; a press would close the menu that the pointer's
-    // arrival opened.
-    let switches = !options.press && input_grab::of_the_open_bar(&view.last.picture, at);
-    if hit == HitResult::Target && by_pointer && !switches {
+    if hit == HitResult::Target && by_pointer {
         hit = input_grab::check_input_grab(view, Some(at), &window, &look).await?;
+        // Moving the pointer switches between menus; a press would close the menu that the
+        // pointer's arrival opened.
+        if matches!(hit, HitResult::PopupGrab { .. })
+            && !options.press
+            && input_grab::of_the_open_bar(&view.last.picture, at)
+        {
+            hit = HitResult::Target;
+        }
     }
     if hit != HitResult::Target || !by_pointer {
         let untouched = untouched.filter(|_| hit == HitResult::Target);
@@ -190,7 +195,8 @@ async fn aim_once(
     // The pointer's arrival may have shown or moved something.
     match position::locate_on_screen(view, at, Some(&look)).await? {
         Some(now) if now.rect.contains(point.0, point.1) => {
-            let under = hit::hit_test(HitPoint { offset: now.offset, ..spot }, &look, meant).await?;
+            let spot = HitPoint { offset: now.offset, ..spot };
+            let under = hit::hit_test(spot, &look, IntendedTarget { over: None, ..meant }).await?;
             Ok((Aim::new(rect, under.after(named, app.link.toolkit)).point(point), None))
         }
         now => {

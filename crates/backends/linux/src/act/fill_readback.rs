@@ -65,10 +65,12 @@ pub(crate) async fn wait_stable_value(
     {
         sleep(FRAME).await;
         let now = ask::or_none(app, read_back(app, field, text).await).await.map_err(unknown)?;
-        let Some(now) = now else { break };
-        let rest = completion(app, field, text, now.as_deref()).await?;
-        same = if (&now, &rest) == (&value, &completed) { same + 1 } else { 1 };
-        (value, completed) = (now, rest);
+        // A field that stops reporting its content keeps the last content that it reported.
+        let Some(now) = now.flatten() else { break };
+        let rest = completion(app, field, text, Some(&now)).await?;
+        let unchanged = value.as_ref() == Some(&now) && rest == completed;
+        same = if unchanged { same + 1 } else { 1 };
+        (value, completed) = (Some(now), rest);
     }
     Ok(InputOutcome::done().unread(value.is_none()).value(value).completed(completed))
 }

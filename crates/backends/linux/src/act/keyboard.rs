@@ -56,7 +56,8 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
         // The answer comes after the action. If the app hangs, the next call reports that.
         drop(timeout(HANDLED, device.app.link.barrier()).await);
     }
-    let window = match target {
+    // A target that the capture lacks may be in a window that is closing.
+    let window = match target.filter(|target| device.view().index(*target).is_some()) {
         Some(target) => window_of_target(device.view(), target).await?,
         None => closing_over(device).await.map(|()| None)?,
     };

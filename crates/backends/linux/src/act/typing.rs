@@ -160,7 +160,11 @@ async fn check(device: &mut LinuxDevice, progress: &mut TypingProgress) -> Resul
         };
         let (has_it, count) = field_now(&device.app, &field.path).await?;
         let counts = count.zip(field.before);
-        if there && has_it && counts.is_some_and(|(now, before)| now < before + due) && !progress.swallows {
+        if there
+            && has_it
+            && counts.is_some_and(|(now, before)| now.saturating_sub(before) < due)
+            && !progress.swallows
+        {
             // A window may be opening. Some fields have a maximum length or drop certain
             // characters.
             progress.swallows = Instant::now() >= until;

@@ -109,6 +109,9 @@ pub(crate) async fn choose(act: &mut Act<'_>, point: Point, target: Handle) -> R
 
 /// Waits for a file chooser that opens. `before` and `there` list the choosers of the app and the
 /// windows of the display before the press. Closes a chooser that saves.
+///
+/// # Errors
+/// Returns `INVALID_ARGS` for a chooser that saves, and `UNSUPPORTED` for one that may save.
 async fn opened_chooser(act: &mut Act<'_>, before: &[String], there: &[u32]) -> Result<Option<Handle>> {
     let opened = until_shown(act, |d| choosers(d).into_iter().find(|path| !before.contains(path)));
     let Some(top) = opened.await? else {
@@ -157,6 +160,7 @@ pub(crate) async fn give_files(
     // field.
     for again in 0..TRIES {
         if again > 0 {
+            // The earlier attempt may have succeeded.
             let Some(shown) = shown_field(act, &chooser).await.map_err(unknown)? else { break };
             field = shown;
         }
@@ -289,10 +293,12 @@ async fn is_to_save(device: &mut LinuxDevice, top: &str) -> Result<bool> {
     }
     let Some(field) = field_of(&device.last, top) else { return Ok(false) };
     let before = query::whole_text(&device.app, &field.path).await;
-    let before = lifecycle::check_answer(&device.app, before).await?;
+    let title = title_of(&device.last, top);
+    // Without the earlier content, it could not be restored.
+    let Some(before) = ask::or_none(&device.app, before).await? else { return Err(is_unread(&title)) };
     let nonexistent = (0..).map(|n: u32| format!("/stickpin-{n}")).find(|path| !Path::new(path).exists());
     if !act::set_text(&device.app, &field, &nonexistent.unwrap_or_default()).await? {
-        return Err(takes_no_text(&title_of(&device.last, top)));
+        return Err(takes_no_text(&title));
     }
     let captured = capture::capture_app(device, &[]).await;
     let saves = captured.map(|_| of_chooser(&device.last, top, takes_the_name).unwrap_or(true));
@@ -354,6 +360,14 @@ fn to_save_in(title: &str) -> Error {
     );
     Error::invalid_args(message)
         .hint("the file chooser is still open: enter a name with `stickpin fill @REF NAME`, or run `stickpin key Escape` to close it")
+}
+
+fn is_unread(title: &str) -> Error {
+    let message = format!(
+        "the file chooser {} may save files, and the content of its path field cannot be read to find out",
+        quote(title)
+    );
+    Error::unsupported(message).hint(CHOOSER_HINT)
 }
 
 fn takes_no_text(title: &str) -> Error {

@@ -62,14 +62,16 @@ pub(crate) async fn boxes(view: AppView<'_>, handles: &[Handle], on_top: bool) -
     for (handle, rect) in handles.iter().zip(&mut rects) {
         *rect = rect.filter(|rect| !has_no_position(*rect));
         let Some((at, place)) = view.index(*handle).zip(rect.as_mut()) else { continue };
-        let chain = view.last.chain(at);
         let top = view.last.top(at);
         let frame = frames.get(&top).copied().flatten();
         *place = place.translate(offset(view, at, frame, sight.as_ref()).await?);
+        let Some(sight) = sight.as_ref().filter(|_| on_top) else { continue };
+        let chain = view.last.chain(at);
         // The element is in a separate window.
-        let apart = chain[..chain.len() - 1].iter().any(|&i| view.last[i].floats())
-            || popup_in(&view.last.picture, &chain).is_some();
-        let Some(sight) = sight.as_ref().filter(|_| on_top && !apart) else { continue };
+        let floats = chain[..chain.len() - 1].iter().any(|&i| view.last[i].floats());
+        if floats || popup_in(&view.last.picture, &chain).is_some() {
+            continue;
+        }
         if !shown_by.contains_key(&top) {
             let window = window::window_with(view, top, frame, &sight.windows).await?;
             shown_by.insert(top, window.map(|(window, _)| window.id));

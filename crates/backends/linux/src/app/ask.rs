@@ -4,7 +4,7 @@ use crate::app::{App, lifecycle};
 use crate::bus::calls::query_actions;
 use crate::bus::{ACCESSIBLE, ACTION, BusError, BusResult, Call, Link, calls, unless_lost, whole};
 use crate::limits::{DONE, FRAME};
-use crate::model::{rect, states as s};
+use crate::model::{is_real, rect, states as s};
 use std::time::Duration;
 use stickpin_device::{Dispatched, Result, element_gone};
 use stickpin_tree::Rect;
@@ -152,8 +152,11 @@ pub(crate) async fn extents_of(app: &App, paths: &[String]) -> Result<Vec<Option
 
 /// Reads rectangles like [`extents_of`], but returns the [`BusError`] itself.
 pub(crate) async fn query_extents(link: &Link, paths: &[String]) -> BusResult<Vec<Option<Rect>>> {
-    // The path of an object that a capture created is not valid, so the app is not asked for it.
-    let calls: Vec<Call<'_>> = paths.iter().map(|path| calls::extents(path, link.toolkit)).collect();
-    let places = link.each::<[i32; 4]>(&calls).await?.into_iter();
-    Ok(places.map(|place| place.and_then(rect)).collect())
+    // Objects that a capture created are unknown to the app.
+    let real = |path: &&String| is_real(path);
+    let calls: Vec<Call<'_>> =
+        paths.iter().filter(real).map(|path| calls::extents(path, link.toolkit)).collect();
+    let mut places = link.each::<[i32; 4]>(&calls).await?.into_iter();
+    let mut place = |path| real(&path).then(|| places.next().flatten()).flatten().and_then(rect);
+    Ok(paths.iter().map(&mut place).collect())
 }

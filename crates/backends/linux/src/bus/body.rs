@@ -110,7 +110,7 @@ impl Message {
         self.0.len()
     }
 
-    /// Returns the error that the message reports, if it is an error message.
+    /// Returns the error that an error message reports.
     pub(super) fn fault(&self) -> BusError {
         let header = self.header();
         let name = header.error_name().map(ToString::to_string).unwrap_or_default();

@@ -25,7 +25,7 @@ pub(super) fn of_fields(picture: &ObjectTree) -> HashMap<&str, &str> {
         let classed = |o: &Object| {
             is_field(o.role) && names::clean_name(&o.name, picture.toolkit, false, "").is_empty()
         };
-        let nameless = |o: &&Object| lacks_name(parent, o, picture.toolkit) || classed(o);
+        let nameless = |o: &&Object| takes_label(parent, o, picture.toolkit) || classed(o);
         let fields: Vec<[i32; 4]> = shown().filter(nameless).filter_map(|o| o.extents).collect();
         let unlabelled = |o: &&Object| o.labelled_by.is_empty() || borrows_name(parent, o, picture.toolkit);
         for field in shown().filter(|o| nameless(o) && unlabelled(o)) {
@@ -57,9 +57,10 @@ pub(super) fn of_fields(picture: &ObjectTree) -> HashMap<&str, &str> {
     out
 }
 
-/// Returns whether an adjacent label may name an object. A combo box always qualifies, because its
-/// own name may be the selected option.
-pub(super) fn lacks_name(parent: &Object, object: &Object, toolkit: Toolkit) -> bool {
+/// Returns whether an adjacent label may name an object: one without a name of its own, or one that
+/// only the title of its group box names. A combo box always qualifies, because its own name may be
+/// the selected option.
+pub(super) fn takes_label(parent: &Object, object: &Object, toolkit: Toolkit) -> bool {
     let control = is_field(object.role) || object.role == n::SLIDER;
     let unnamed = control && object.name.is_empty() || object.role == n::COMBO_BOX;
     unnamed || borrows_name(parent, object, toolkit)

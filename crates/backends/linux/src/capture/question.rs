@@ -157,6 +157,9 @@ impl Questions {
     /// Returns an error if the app is gone or silent. Missing answers from single objects are
     /// omitted.
     pub(crate) async fn ask(self, link: &Link, picture: &mut ObjectTree) -> BusResult<Answers> {
+        if self.0.is_empty() {
+            return Ok(Answers::default());
+        }
         let answers = link.calls(&self.calls(picture)).await;
         self.read(link, answers, picture)
     }

@@ -39,12 +39,12 @@ fn is_class(name: &str, prefixes: &[&str], wrapper: bool) -> bool {
     }
     let of_library = |library| name.strip_prefix(library).is_some_and(|rest: &str| rest.starts_with(upper));
     let camel = || name.starts_with(upper) && name.matches(upper).count() > 1;
-    plain(name) && (prefixes.iter().any(of_library) || is_three_words(name) || (wrapper && camel()))
+    plain(name) && (prefixes.iter().any(of_library) || has_three_words(name) || (wrapper && camel()))
 }
 
 /// Returns whether a name consists of three or more capitalized words and nothing else, as class
 /// names do.
-fn is_three_words(name: &str) -> bool {
+fn has_three_words(name: &str) -> bool {
     let mut behind_capitals = name.split(|c: char| c.is_ascii_uppercase());
     let small = |rest: &str| !rest.is_empty() && rest.bytes().all(|b| b.is_ascii_lowercase());
     behind_capitals.next() == Some("") && behind_capitals.clone().all(small) && behind_capitals.count() >= 3

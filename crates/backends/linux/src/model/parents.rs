@@ -46,9 +46,11 @@ pub(crate) const DEEP: usize = 64;
 
 /// Returns whether an object is the popup that shows its `child`; `above` is the object's parent.
 pub(crate) fn holds_popup(picture: &ObjectTree, at: usize, child: usize, above: Option<usize>) -> bool {
+    if picture.profile().popover.is_some() {
+        return picture.is_popover(&picture[at]);
+    }
     let role = |at: usize| picture[at].role;
     match role(at) {
-        _ if picture.profile().popover.is_some() => picture.is_popover(&picture[at]),
         n::MENU | n::POPUP_MENU => true,
         // GTK 3 puts the entries of a menu button's menu into the button.
         parent if is_menu_item(role(child)) => parent != n::MENU_BAR,

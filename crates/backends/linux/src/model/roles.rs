@@ -121,7 +121,7 @@ pub(crate) fn aria_role(role: u32, above: ParentContext, states: u64, named: boo
         n::FILE_CHOOSER | n::COLOR_CHOOSER | n::FONT_CHOOSER if above.top => Role::Dialog,
         n::WINDOW if above.top && named => Role::Window,
         n::PANEL if !named => Role::Generic,
-        // The list of a combo box, which GTK 3 and Firefox report as a menu.
+        // The list of a combo box, which GTK 3 and Firefox report as a menu, and others as a list.
         n::MENU | n::LIST if above.combo => Role::ListBox,
         n::MENU_ITEM if above.combo => Role::Option,
         n::MENU if matches!(above.role, n::MENU_BAR | n::MENU | n::POPUP_MENU) => Role::MenuItem,

@@ -25,7 +25,7 @@ use hashbrown::HashSet;
 const PLAIN: u64 = states::USABLE | states::OPAQUE | states::SELECTABLE_TEXT;
 
 /// Returns the only queries that an object needs before its details and its children, if it merely
-/// contains text, which reveals the number of children; `None` if the object needs all queries.
+/// contains text; `None` if the object needs all queries. The text reveals the number of children.
 pub(crate) fn plain_questions(toolkit: Toolkit, object: &Object) -> Option<&'static [Question]> {
     let questions: &[Question] = match object.role {
         // HTML rows have cells but no text. Other rows are recognized later (`late_questions`).
@@ -36,11 +36,13 @@ pub(crate) fn plain_questions(toolkit: Toolkit, object: &Object) -> Option<&'sta
     (toolkit == Toolkit::Gecko && is_plain(object)).then_some(questions)
 }
 
-/// Derives facts from the answers to [`plain_questions`].
+/// Derives facts from the answers to [`plain_questions`], for an object that was asked them.
 pub(crate) fn keep_plain(object: &mut Object) {
     object.interfaces.insert(Interfaces::AROUND_TEXT);
+    if object.role == role::TABLE_ROW {
+        return;
+    }
     match &object.text {
-        _ if object.role == role::TABLE_ROW => {}
         // For example, an image with the role of a heading.
         None => object.interfaces.remove(Interfaces::TEXT),
         // The text contains one character per child. An empty text may omit children.

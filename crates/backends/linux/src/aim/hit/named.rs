@@ -92,9 +92,9 @@ pub(super) async fn unread_hit(view: AppView<'_>, target: usize, path: &str) -> 
     Ok(HitResult::Covered { by: None, what: overlaps::words(&there, 1) })
 }
 
-/// Ascends from an object through its current parents to the first object for which `ends` returns
-/// a value. Returns the path of that object's child that leads there, and the value; `None` if
-/// there is no such object.
+/// Finds the first of an object and its current ancestors for which `ends` returns a value. Returns
+/// the value and the path of the child that leads there, or of the object itself if it is the
+/// first. Returns `None` if there is no such object.
 pub(super) async fn ascend<T>(
     app: &App,
     path: &str,

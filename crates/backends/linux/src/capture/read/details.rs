@@ -2,7 +2,7 @@
 
 use super::ObjectReader;
 use crate::bus::{BusResult, Link, embedded_path};
-use crate::capture::labels::lacks_name;
+use crate::capture::labels::takes_label;
 use crate::capture::question::{Question, Questions, is_mute};
 use crate::model::{Facts, Interfaces, Object, ObjectTree, is_field, role, roles, states};
 use crate::toolkit::{self, profile::Toolkit};
@@ -45,7 +45,7 @@ fn beside_labels(picture: &ObjectTree) -> Vec<usize> {
     let label = |at: usize| picture[at].role == role::LABEL;
     let mut out = Vec::new();
     for parent in picture.objects.iter().filter(|parent| parent.shown) {
-        let nameless = |at: usize| lacks_name(parent, &picture[at], picture.toolkit);
+        let nameless = |at: usize| takes_label(parent, &picture[at], picture.toolkit);
         let shown = || parent.children.iter().copied().filter(|&child| picture[child].shown);
         if shown().any(nameless) && shown().any(label) {
             out.extend(shown().filter(|&child| nameless(child) || label(child)));

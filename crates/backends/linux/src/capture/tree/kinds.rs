@@ -36,7 +36,7 @@ pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: P
     let chooses = object.is(s::SELECTABLE) && (is_row || object.attribute(LEADS).is_some());
     // A part that the app itself draws accepts presses if it is focusable.
     let drawn = is_part(object, above) && object.is(s::FOCUSABLE) && object.count <= 0;
-    let pressed = sorts || chooses || drawn || object.is_box() || takes_press(picture, object, above);
+    let actionable = sorts || chooses || drawn || object.is_box() || takes_press(picture, object, above);
     let is_piece = picture.is_piece(object, above.role);
     let later_cell = role == Role::GridCell && column.is_some_and(|column| column != "1");
     let clipped = is_field(object.role) && object.length.is_some_and(|length| length > TEXT);
@@ -44,7 +44,7 @@ pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: P
         (takes_text, States::EDITABLE | States::ACTIONABLE),
         (takes_text && role != Role::Combobox, States::EDIT_HOST | States::MULTILINE),
         (!s::is_item(role) && takes_several(picture, object), States::MULTISELECTABLE),
-        (pressed, States::ACTIONABLE),
+        (actionable, States::ACTIONABLE),
         (object.is_box(), States::CHECKABLE),
         (clipped && !reported.contains(States::PROTECTED), States::CLIPPED),
     ];
@@ -55,10 +55,10 @@ pub(super) fn states(picture: &ObjectTree, object: &Object, role: Role, above: P
         // In Qt, all cells of an expandable row report that they are expandable.
         (later_cell, States::EXPANDABLE | States::EXPANDED),
     ];
-    let of = |states: &[(bool, States)]| -> States {
+    let that_hold = |states: &[(bool, States)]| -> States {
         states.iter().filter(|(holds, _)| *holds).map(|(_, states)| *states).collect()
     };
-    (reported | of(&added)) - of(&removed)
+    (reported | that_hold(&added)) - that_hold(&removed)
 }
 
 /// Returns the intended role of an object, given its children and its ancestors. Qt and GTK 4

@@ -24,18 +24,24 @@ pub(super) fn value(picture: &ObjectTree, object: &Object, role: Role, states: S
         return field.text.clone().unwrap_or_default();
     }
     let value = reported_value(object, role, states);
-    match value.is_empty() {
-        true if combo && profile.combo_boxes_have_no_other_name => object.name.trim().to_owned(),
-        true if role == Role::Combobox => selected_below(picture, object, 0).unwrap_or_default().to_owned(),
-        _ => value,
+    if !value.is_empty() {
+        value
+    } else if combo && profile.combo_boxes_have_no_other_name {
+        object.name.trim().to_owned()
+    } else if role == Role::Combobox {
+        selected_below(picture, object, 0).unwrap_or_default().to_owned()
+    } else {
+        value
     }
 }
 
 /// Returns the value that an object itself reports.
 fn reported_value(object: &Object, role: Role, states: States) -> String {
     let clipped = |text: &str| mark_clipped(text, object.length);
+    if states.contains(States::PROTECTED) {
+        return String::new();
+    }
     match (&object.text, object.number) {
-        _ if states.contains(States::PROTECTED) => String::new(),
         (Some(text), _) if is_field(object.role) => clipped(text),
         (_, Some(number)) => names::number(number),
         (Some(text), _) if role == Role::Combobox && !text.trim().is_empty() => clipped(text),
