@@ -23,8 +23,8 @@ pub fn await_delivery(d: &mut Display, window: WindowId) -> X11Result<()> {
 pub fn send(d: &mut Display, window: WindowId) -> X11Result<u32> {
     d.sync()?;
     d.pongs.clear();
-    // Apps send the data back. The window manager's own pings carry timestamps, which a random number
-    // practically never equals.
+    // Apps send the data back. The window manager's own pings carry timestamps, which a random
+    // number practically never equals.
     let sent = rand::random();
     let data = [d.atoms._NET_WM_PING, sent, window, 0, 0];
     let event = ClientMessageEvent::new(32, window, d.atoms.WM_PROTOCOLS, data);

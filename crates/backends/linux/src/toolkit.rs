@@ -1,6 +1,6 @@
 //! Toolkits and their peculiarities. No other folder names a toolkit (`tests/floors.rs`): the other
-//! folders use a fact of the [`profile`], or call the step of a capture that a toolkit has to itself.
-//! For all other toolkits, such a step does nothing, or its condition is never met.
+//! folders use a fact of the [`profile`], or call the step of a capture that a toolkit has to
+//! itself. For all other toolkits, such a step does nothing, or its condition is never met.
 
 mod bridges;
 mod gecko;
