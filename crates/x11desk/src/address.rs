@@ -21,8 +21,8 @@ pub struct Address {
     /// The cookie of a private display. If `None`, the file that `XAUTHORITY` names applies, or
     /// else `~/.Xauthority`.
     pub(crate) cookie: Option<Cookie>,
-    /// Whether a person may be using the display. The connection then gets its own pointer and
-    /// keyboard.
+    /// Whether a person may be using the display. For its first input, the connection then gets
+    /// its own pointer and keyboard.
     pub(crate) shared: bool,
 }
 

@@ -8,6 +8,7 @@ use crate::keymap::Keymap;
 use crate::window;
 use hashbrown::HashMap;
 use rustix::event::{PollFd, PollFlags, Timespec, poll};
+use std::cell::OnceCell;
 use std::os::fd::{AsFd, OwnedFd};
 use std::time::Instant;
 use stickpin_tree::Rect;
@@ -43,8 +44,8 @@ pub struct Display {
     /// Our window, which is never shown. It owns the clipboard and identifies this process to
     /// others.
     pub(crate) own: WindowId,
-    /// Our own pointer and keyboard, if we have them.
-    pub(crate) seat: Option<Seat>,
+    /// Our own pointer and keyboard, if we have them; empty before the first input.
+    pub(crate) seat: OnceCell<Option<Seat>>,
     /// The mapping that our own keyboard was given.
     pub(crate) keymap: Option<Keymap>,
     /// The spare keys that we have assigned keysyms to: the keycodes by keysym.
@@ -84,7 +85,7 @@ impl Display {
             size,
             atoms,
             own,
-            seat: None,
+            seat: OnceCell::new(),
             keymap: None,
             lent_keys: HashMap::new(),
             lent_until: None,
@@ -98,13 +99,6 @@ impl Display {
     #[must_use]
     pub fn area(&self) -> Rect {
         window::pixels((0, 0), self.size)
-    }
-
-    /// Returns whether the connection has its own pointer and keyboard, in addition to those of a
-    /// person.
-    #[must_use]
-    pub fn has_seat(&self) -> bool {
-        self.seat.is_some()
     }
 
     /// Waits until the server sends something, `woken` is signaled, or `until` is reached. Events

@@ -63,10 +63,19 @@ pub fn foreign_focus_after_grab(d: &mut Display, window: WindowId) -> X11Result<
     }
 }
 
+/// Returns whether the connection has its own keyboard and pointer, in addition to those of a
+/// person. Creates them if that has not been tried yet.
+///
+/// # Errors
+/// Returns an error when the connection breaks.
+pub fn has_own_keyboard(d: &Display) -> X11Result<bool> {
+    Ok(seat::own(d)?.is_some())
+}
+
 /// Gives a window the focus of our own keyboard if we have one; otherwise, activates the window,
 /// unless it is a popup.
 pub fn give_keyboard(d: &mut Display, window: WindowId) -> X11Result<()> {
-    if let Some(seat) = d.seat {
+    if let Some(seat) = seat::own(d)? {
         return seat::focus(d, seat, window);
     }
     if d.root_property(d.atoms._NET_ACTIVE_WINDOW)? == Some(window) {

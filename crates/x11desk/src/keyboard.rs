@@ -41,6 +41,7 @@ pub(crate) fn read_keymap(d: &mut Display) -> X11Result<Keymap> {
     let setup = d.conn.setup();
     let (first, last) = (setup.min_keycode, setup.max_keycode);
     let count = last - first + 1;
+    let has_seat = seat::own(d)?.is_some();
     let (answer, modifiers) = seat::query_core_keyboard(d, || {
         let table = d.conn.get_keyboard_mapping(first, count)?;
         let modifiers = d.conn.get_modifier_mapping()?;
@@ -48,7 +49,7 @@ pub(crate) fn read_keymap(d: &mut Display) -> X11Result<Keymap> {
     })?;
     let width = answer.keysyms_per_keycode;
     let keymap = Keymap { first, width: usize::from(width), syms: answer.keysyms };
-    if d.has_seat() && d.keymap.as_ref() != Some(&keymap) {
+    if has_seat && d.keymap.as_ref() != Some(&keymap) {
         d.conn.change_keyboard_mapping(count, first, width, &keymap.syms)?;
         d.conn.set_modifier_mapping(&modifiers)?.reply()?;
         d.keymap = Some(keymap.clone());
@@ -59,7 +60,7 @@ pub(crate) fn read_keymap(d: &mut Display) -> X11Result<Keymap> {
 /// Assigns a keysym to a key, both on the keyboard whose mapping apps use and on our own. Both
 /// levels are set, so held modifiers do not matter.
 fn assign_keysym(d: &Display, code: u8, sym: u32) -> X11Result<()> {
-    if d.has_seat() {
+    if seat::created(d).is_some() {
         d.conn.change_keyboard_mapping(1, code, 2, &[sym, sym])?;
     }
     seat::query_core_keyboard(d, || Ok(d.conn.change_keyboard_mapping(1, code, 2, &[sym, sym]).map(drop)?))

@@ -19,6 +19,8 @@ fn number(button: Button) -> u8 {
 }
 
 pub(crate) fn send_fake_input(d: &Display, kind: u8, detail: u8, x: i16, y: i16) -> X11Result<()> {
+    // The input comes from our own devices once they exist.
+    seat::own(d)?;
     let root = if kind == MOTION_NOTIFY_EVENT { d.root } else { x11rb::NONE };
     d.conn.xtest_fake_input(kind, detail, x11rb::CURRENT_TIME, root, x, y, 0)?;
     Ok(())

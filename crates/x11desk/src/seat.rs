@@ -25,32 +25,60 @@ fn owner(name: &[u8]) -> Option<WindowId> {
     u32::from_str_radix(number, 16).ok()
 }
 
-/// Creates our own pointer and keyboard, and removes those of stickpin processes that have ended.
-/// If the server does not support that or refuses, the connection uses the person's pointer and
-/// keyboard.
-pub(crate) fn add_seat(d: &mut Display) -> X11Result<()> {
-    if !d.has_extension(xinput::X11_EXTENSION_NAME)? {
+/// Returns our own pointer and keyboard; `None` on a private display, and where the server does not
+/// support them or refuses. The connection then uses the person's pointer and keyboard.
+///
+/// They are created for the first input, not with the connection: an app of GTK 3 that is starting
+/// at that moment may miss them, and crashes when it receives an event from a device that it does
+/// not know.
+pub(crate) fn own(d: &Display) -> X11Result<Option<Seat>> {
+    if let Some(seat) = d.seat.get() {
+        return Ok(*seat);
+    }
+    let seat = add_seat(d)?;
+    Ok(*d.seat.get_or_init(|| seat))
+}
+
+fn add_seat(d: &Display) -> X11Result<Option<Seat>> {
+    if !is_supported(d)? {
         tracing::debug!("no XInput: the pointer is the person's own");
+        return Ok(None);
+    }
+    let added = add_master(d, format!("{NAME}{:x}", d.own));
+    if let Err(X11Error::Refused(why)) = &added {
+        tracing::debug!("no pointer of our own: {why}");
+        return Ok(None);
+    }
+    added?;
+    let ours = seats(d)?.into_iter().find(|(_, owner)| *owner == d.own).map(|(seat, _)| seat);
+    if let Some(seat) = ours {
+        // Core input of this connection comes from these devices from now on.
+        d.conn.xinput_xi_set_client_pointer(x11rb::NONE, seat.pointer)?.check()?;
+    }
+    Ok(ours)
+}
+
+/// Returns whether the server has the XInput extension. Also declares our version of the extension,
+/// which every client must do before its other requests.
+fn is_supported(d: &Display) -> X11Result<bool> {
+    let there = d.has_extension(xinput::X11_EXTENSION_NAME)?;
+    if there {
+        d.conn.xinput_xi_query_version(2, 2)?.reply()?;
+    }
+    Ok(there)
+}
+
+/// Removes the pointers and keyboards of stickpin processes that have ended.
+pub(crate) fn remove_leftovers(d: &Display) -> X11Result<()> {
+    if !is_supported(d)? {
         return Ok(());
     }
-    // Every client must declare its version of the extension before its other requests.
-    d.conn.xinput_xi_query_version(2, 2)?.reply()?;
     for (seat, owner) in seats(d)? {
         if !d.is_owner_alive(owner)? {
             tracing::debug!(?seat, "removing a leftover pointer");
             remove_seat(d, seat)?;
         }
     }
-    let added = add_master(d, format!("{NAME}{:x}", d.own));
-    if let Err(X11Error::Refused(why)) = &added {
-        tracing::debug!("no pointer of our own: {why}");
-        return Ok(());
-    }
-    added?;
-    let Some((seat, _)) = seats(d)?.into_iter().find(|(_, owner)| *owner == d.own) else { return Ok(()) };
-    // Core input of this connection comes from these devices from now on.
-    d.conn.xinput_xi_set_client_pointer(x11rb::NONE, seat.pointer)?.check()?;
-    d.seat = Some(seat);
     Ok(())
 }
 
@@ -84,10 +112,15 @@ pub(crate) fn remove_seat(d: &Display, seat: Seat) -> X11Result<()> {
     Ok(d.conn.xinput_xi_change_hierarchy(&[change])?.check()?)
 }
 
+/// Returns our own pointer and keyboard, if they have been created.
+pub(crate) fn created(d: &Display) -> Option<Seat> {
+    d.seat.get().copied().flatten()
+}
+
 /// Runs requests about the person's keyboard. All apps look keys up in its mapping, whichever
 /// keyboard the keys came from.
 pub(crate) fn query_core_keyboard<T>(d: &Display, ask: impl FnOnce() -> X11Result<T>) -> X11Result<T> {
-    let Some(seat) = d.seat else { return ask() };
+    let Some(seat) = created(d) else { return ask() };
     d.conn.xinput_xi_set_client_pointer(x11rb::NONE, CORE.pointer)?;
     let asked = ask();
     d.conn.xinput_xi_set_client_pointer(x11rb::NONE, seat.pointer)?;
@@ -102,7 +135,7 @@ pub(crate) fn is_taken(status: GrabStatus) -> bool {
 /// Returns whether another client grabs a core device while we have devices of our own. Checks as
 /// [`pointer::is_grabbed`](crate::pointer::is_grabbed) does.
 pub(crate) fn is_core_device_grabbed(d: &Display, device: DeviceId) -> X11Result<bool> {
-    if !d.has_seat() {
+    if created(d).is_none() {
         return Ok(false);
     }
     let (mode, none, now) = (GrabMode::ASYNC, x11rb::NONE, x11rb::CURRENT_TIME);
@@ -118,7 +151,7 @@ pub(crate) fn focus(d: &Display, seat: Seat, window: WindowId) -> X11Result<()> 
 
 /// Returns the window that has the focus of our keyboard, or of the shared one.
 pub(crate) fn focused(d: &Display) -> X11Result<WindowId> {
-    let Some(seat) = d.seat else { return Ok(d.conn.get_input_focus()?.reply()?.focus) };
+    let Some(seat) = own(d)? else { return Ok(d.conn.get_input_focus()?.reply()?.focus) };
     Ok(d.conn.xinput_xi_get_focus(seat.keyboard)?.reply()?.focus)
 }
 

@@ -152,8 +152,9 @@ fn prepare(address: &Address, until: Instant) -> X11Result<Display> {
     let (conn, screen) = address.open().map_err(|e| X11Error::Lost(e.to_string()))?;
     let mut display = Display::new(conn, screen)?;
     if address.shared {
-        seat::add_seat(&mut display)?;
+        seat::remove_leftovers(&display)?;
     } else {
+        display.seat = None.into();
         window_manager::await_start(&mut display, until)?;
         draw_covered_windows(&display)?;
     }
@@ -199,7 +200,9 @@ fn serve(mut d: Display, todo: &mpsc::Receiver<Job>, woken: &OwnedFd) -> X11Resu
 /// Restores what we changed on the display.
 fn leave(d: &mut Display) -> X11Result<()> {
     keyboard::restore_spares(d)?;
-    d.seat.take().map_or(Ok(()), |seat| seat::remove_seat(d, seat))?;
+    if let Some(seat) = d.seat.take().flatten() {
+        seat::remove_seat(d, seat)?;
+    }
     d.sync()
 }
 

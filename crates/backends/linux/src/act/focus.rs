@@ -19,7 +19,7 @@ pub(crate) async fn take_keyboard(view: AppView<'_>, target: Handle) -> Result<(
     let window = window::window_of(view, at, &sight.windows).await?;
     let Some(window) = window.filter(|w| !w.popup && w.is_shown()) else { return Ok(()) };
     let give = sight.x11.run(move |d| {
-        if own || d.has_seat() {
+        if own || focus::has_own_keyboard(d)? {
             focus::give_keyboard(d, window.id)?;
             pings::await_delivery(d, window.id)?;
         }
