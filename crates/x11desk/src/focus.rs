@@ -67,7 +67,7 @@ pub fn foreign_focus_after_grab(d: &mut Display, window: WindowId) -> X11Result<
 /// person. Creates them if that has not been tried yet.
 ///
 /// # Errors
-/// Returns an error when the connection breaks.
+/// Returns an error when the connection breaks or the server refuses to name its devices.
 pub fn has_own_keyboard(d: &Display) -> X11Result<bool> {
     Ok(seat::own(d)?.is_some())
 }

@@ -82,6 +82,8 @@ fn locks(d: &Display) -> X11Result<(usize, bool)> {
 /// read these strokes.
 fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> X11Result<Vec<Stroke>> {
     let (group, caps) = locks(d)?;
+    // Whoever has loaded a layout meanwhile has taken the lent keys back.
+    d.lent_keys.retain(|sym, code| keymap.keysym(*code) == Some(*sym));
     let taken: Vec<u8> = d.lent_keys.values().copied().collect();
     let mut spares = keymap.unmapped_keys().into_iter().filter(|code| !taken.contains(code));
     let mut lent = Vec::new();
@@ -92,7 +94,7 @@ fn plan(d: &mut Display, keymap: &Keymap, syms: &[u32]) -> X11Result<Vec<Stroke>
             lent.push((code, sym));
         }
     }
-    // Also if assigning fails, the keys are given back then.
+    // Set first, so that the keys are given back even if assigning fails.
     if syms.iter().any(|sym| d.lent_keys.contains_key(sym)) {
         d.lent_until = Some(Instant::now() + LENT);
     }

@@ -82,6 +82,11 @@ impl Keymap {
         })
     }
 
+    /// Returns the keysym of a key without modifiers; `None` if there is no such key.
+    pub(crate) fn keysym(&self, code: u8) -> Option<u32> {
+        self.keys().find(|(key, _)| *key == code)?.1.first().copied()
+    }
+
     /// Returns the keys without a keysym, last first: the last keys are the least likely to exist
     /// on a keyboard.
     pub(crate) fn unmapped_keys(&self) -> Vec<u8> {

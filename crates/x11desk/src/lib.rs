@@ -3,8 +3,8 @@
 //!
 //! [`X11`] is a connection to a display with its own thread. Jobs run there one at a time and see
 //! the [`Display`]: its windows, pointer, keyboard, clipboard and pictures. On a display that a
-//! person uses, the connection has its own pointer and keyboard. [`PrivateDisplay`] starts a
-//! display with buses and a window manager for one session.
+//! person uses, the connection gets its own pointer and keyboard for its first input.
+//! [`PrivateDisplay`] starts a display with buses and a window manager for one session.
 //!
 //! The crate knows nothing of accessibility, of elements, or of which windows belong to the app of
 //! a session.

@@ -40,7 +40,7 @@ pub(crate) fn own(d: &Display) -> X11Result<Option<Seat>> {
 }
 
 fn add_seat(d: &Display) -> X11Result<Option<Seat>> {
-    if !is_supported(d)? {
+    if !negotiate_version(d)? {
         tracing::debug!("no XInput: the pointer is the person's own");
         return Ok(None);
     }
@@ -58,9 +58,9 @@ fn add_seat(d: &Display) -> X11Result<Option<Seat>> {
     Ok(ours)
 }
 
-/// Returns whether the server has the XInput extension. Also declares our version of the extension,
-/// which every client must do before its other requests.
-fn is_supported(d: &Display) -> X11Result<bool> {
+/// Declares our version of the XInput extension, which every client must do before its other
+/// requests. Returns whether the server has the extension.
+fn negotiate_version(d: &Display) -> X11Result<bool> {
     let there = d.has_extension(xinput::X11_EXTENSION_NAME)?;
     if there {
         d.conn.xinput_xi_query_version(2, 2)?.reply()?;
@@ -70,7 +70,7 @@ fn is_supported(d: &Display) -> X11Result<bool> {
 
 /// Removes the pointers and keyboards of stickpin processes that have ended.
 pub(crate) fn remove_leftovers(d: &Display) -> X11Result<()> {
-    if !is_supported(d)? {
+    if !negotiate_version(d)? {
         return Ok(());
     }
     for (seat, owner) in seats(d)? {
@@ -149,7 +149,8 @@ pub(crate) fn focus(d: &Display, seat: Seat, window: WindowId) -> X11Result<()> 
     Ok(d.conn.xinput_xi_set_focus(window, x11rb::CURRENT_TIME, seat.keyboard)?.check()?)
 }
 
-/// Returns the window that has the focus of our keyboard, or of the shared one.
+/// Returns the window that has the focus of our keyboard, which is created if necessary, or of the
+/// shared one.
 pub(crate) fn focused(d: &Display) -> X11Result<WindowId> {
     let Some(seat) = own(d)? else { return Ok(d.conn.get_input_focus()?.reply()?.focus) };
     Ok(d.conn.xinput_xi_get_focus(seat.keyboard)?.reply()?.focus)

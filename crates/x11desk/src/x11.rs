@@ -6,6 +6,7 @@ use crate::display::Display;
 use crate::error::{JOB_TIMEOUT, X11Error, X11Result};
 use crate::{keyboard, screenshot, seat, window_manager};
 use rustix::event::{EventfdFlags, eventfd};
+use std::cell::OnceCell;
 use std::fmt;
 use std::os::fd::OwnedFd;
 use std::sync::Arc;
@@ -154,7 +155,7 @@ fn prepare(address: &Address, until: Instant) -> X11Result<Display> {
     if address.shared {
         seat::remove_leftovers(&display)?;
     } else {
-        display.seat = None.into();
+        display.seat = OnceCell::from(None);
         window_manager::await_start(&mut display, until)?;
         draw_covered_windows(&display)?;
     }

@@ -562,6 +562,24 @@ async fn keys_left_by_a_kill_are_released_by_the_next_process() {
     stage.end().await;
 }
 
+#[tokio::test]
+async fn a_lent_key_that_a_loaded_layout_took_is_lent_again() {
+    let Some(stage) = Stage::new().await else { return };
+    let id = stage.window.id;
+    let typed = stage.x11.run(move |d| {
+        focus::give_keyboard(d, id)?;
+        for _ in 0..2 {
+            keyboard::type_text(d, &['東'])?;
+            pings::await_delivery(d, id)?;
+            probes::reset_lent_keys(d)?;
+        }
+        Ok(())
+    });
+    typed.await.unwrap();
+    assert_eq!(read(stage.window.received()), "東東");
+    stage.end().await;
+}
+
 /// Borrowed keys are returned on a display without a keyboard of our own, too.
 #[tokio::test]
 async fn keys_that_a_kill_leaves_lent_are_given_back_by_the_next_one() {

@@ -28,6 +28,14 @@ pub(super) fn spare_keys(d: &mut Display) -> Result<Vec<u8>, X11Error> {
     Ok(keyboard::read_keymap(d)?.unmapped_keys())
 }
 
+/// Takes away the keysyms of the lent keys, as a program does that loads a layout.
+pub(super) fn reset_lent_keys(d: &mut Display) -> Result<(), X11Error> {
+    for &code in d.lent_keys.values() {
+        d.conn.change_keyboard_mapping(1, code, 2, &[keymap::NO_SYMBOL; 2])?;
+    }
+    d.sync()
+}
+
 /// Returns the position of the pointer.
 pub(super) fn pointer_place(d: &Display) -> Result<(f64, f64), X11Error> {
     let at = d.conn.query_pointer(d.root)?.reply()?;
