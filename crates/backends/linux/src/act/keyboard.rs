@@ -57,8 +57,9 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
         drop(timeout(HANDLED, device.app.link.barrier()).await);
     }
     // A target that the capture lacks may be in a window that is closing.
-    let window = match target.filter(|target| device.view().index(*target).is_some()) {
-        Some(target) => window_of_target(device.view(), target).await?,
+    let target = target.and_then(|target| Some((target, device.view().index(target)?)));
+    let window = match target {
+        Some((target, at)) => window_of_target(device.view(), target, at).await?,
         None => closing_over(device).await.map(|()| None)?,
     };
     let window = match window {
@@ -79,8 +80,7 @@ pub(crate) async fn typing(device: &mut LinuxDevice, target: Option<Handle>) -> 
 ///
 /// # Errors
 /// Returns a refusal if something else would receive the keys.
-async fn window_of_target(view: AppView<'_>, target: Handle) -> Result<Option<Window>> {
-    let Some(at) = view.index(target) else { return Ok(None) };
+async fn window_of_target(view: AppView<'_>, target: Handle, at: usize) -> Result<Option<Window>> {
     let Some(sight) = WindowStack::of(view.app).await? else { return Ok(None) };
     let Some(window) = window::window_of(view, at, &sight.windows).await? else { return Ok(None) };
     let held = input_grab::check_input_grab(view, Some(at), &window, &sight).await?;

@@ -111,7 +111,8 @@ pub(crate) async fn choose(act: &mut Act<'_>, point: Point, target: Handle) -> R
 /// windows of the display before the press. Closes a chooser that saves.
 ///
 /// # Errors
-/// Returns `INVALID_ARGS` for a chooser that saves, and `UNSUPPORTED` for one that may save.
+/// Returns `INVALID_ARGS` for a chooser that saves, and `UNSUPPORTED` for one that may save, which
+/// stays open.
 async fn opened_chooser(act: &mut Act<'_>, before: &[String], there: &[u32]) -> Result<Option<Handle>> {
     let opened = until_shown(act, |d| choosers(d).into_iter().find(|path| !before.contains(path)));
     let Some(top) = opened.await? else {
@@ -364,7 +365,7 @@ fn to_save_in(title: &str) -> Error {
 
 fn is_unread(title: &str) -> Error {
     let message = format!(
-        "the file chooser {} may save files, and the content of its path field cannot be read to find out",
+        "the file chooser {} may save files; stickpin did not try a name in its path field, because it could not restore the content of the field",
         quote(title)
     );
     Error::unsupported(message).hint(CHOOSER_HINT)

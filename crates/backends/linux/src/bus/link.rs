@@ -56,12 +56,11 @@ impl Link {
             let window: Option<Reference> = unless_lost(window.and_then(|answer| answer.read()))?;
             toolkit = window.map_or(toolkit, |(_, path)| Toolkit::of_window(&path));
         }
-        let direct = match address.is_empty() {
-            true => None,
-            false => {
-                let direct = Wire::connect(&address, false, SOCKET, Box::new(|_| {})).await;
-                direct.inspect_err(|e| tracing::debug!("{name} is queried over the bus: {e}")).ok()
-            }
+        let direct = if address.is_empty() {
+            None
+        } else {
+            let direct = Wire::connect(&address, false, SOCKET, Box::new(|_| {})).await;
+            direct.inspect_err(|e| tracing::debug!("{name} is queried over the bus: {e}")).ok()
         };
         let orders = direct.is_some().then(|| OrderSockets::to(&address));
         Ok(Self { bus, direct: direct.map(Arc::new), orders, name: name.to_owned(), toolkit })
