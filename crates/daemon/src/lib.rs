@@ -159,10 +159,7 @@ fn busy(state_dir: &StateDir) -> Error {
 /// holds the lock.
 fn listen(socket: &Path) -> Result<UnixListener> {
     let failed = |e: std::io::Error| io_error("listen at", socket, &e);
-    match std::fs::remove_file(socket) {
-        Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(failed(e)),
-        _ => {}
-    }
+    stickpin_process::remove_file(socket).map_err(failed)?;
     let listener = UnixListener::bind(socket).map_err(failed)?;
     std::fs::set_permissions(socket, PermissionsExt::from_mode(0o600)).map_err(failed)?;
     listener.set_nonblocking(true).map_err(failed)?;

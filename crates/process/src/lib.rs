@@ -27,5 +27,5 @@ pub use desktop_entry::DesktopEntry;
 pub use find::{find_on_path, is_program};
 pub use process::{Process, kill_group, kill_one, terminate_group};
 pub use process_record::{ProcessRecord, sweep};
-pub use remove::remove_folder;
+pub use remove::{remove_file, remove_folder};
 pub use table::{ProcessStat, ProcessTable, ProcessorTime, belongs_to, find_running};

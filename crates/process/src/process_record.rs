@@ -5,6 +5,7 @@
 //! record with its folder, which may take a long time.
 
 use crate::process::Process;
+use crate::remove::remove_file;
 use serde::{Deserialize, Serialize};
 use std::fs::DirEntry;
 use std::io;
@@ -65,10 +66,7 @@ impl ProcessRecord {
     /// # Errors
     /// Returns errors from the file system.
     pub fn remove(dir: &Path) -> io::Result<()> {
-        match std::fs::remove_file(dir.join(RECORD_FILE)) {
-            Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
-            _ => Ok(()),
-        }
+        remove_file(&dir.join(RECORD_FILE))
     }
 }
 

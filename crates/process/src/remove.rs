@@ -24,6 +24,17 @@ pub fn remove_folder(folder: &Path) -> io::Result<()> {
     remove_with(folder, crate::mounts::unmount_all)
 }
 
+/// Removes a file or a link, if there is one. The target of a link stays.
+///
+/// # Errors
+/// Returns errors from the file system.
+pub fn remove_file(path: &Path) -> io::Result<()> {
+    match std::fs::remove_file(path) {
+        Err(e) if e.kind() != io::ErrorKind::NotFound => Err(e),
+        _ => Ok(()),
+    }
+}
+
 fn remove_with(folder: &Path, unmount: impl Fn(&Path) -> io::Result<()>) -> io::Result<()> {
     let mut last = Ok(());
     for attempt in 0..5 {

@@ -22,7 +22,7 @@ use std::process::Stdio;
 use std::task::{Context, Poll};
 use std::time::Duration;
 use stickpin_device::{CancellationToken, Error, Result, io_error};
-use stickpin_process::{Process, ProcessRecord, find_on_path, kill_group, remove_folder};
+use stickpin_process::{Process, ProcessRecord, find_on_path, kill_group, remove_file, remove_folder};
 use tokio::io::{AsyncBufReadExt, BufReader};
 use tokio::process::{Child, ChildStdout, Command};
 use tokio::time::{Instant, timeout, timeout_at};
@@ -310,13 +310,7 @@ impl PrivateDisplay {
         let (mark, link, dir, home) = (self.mark(), self.link.clone(), self.dir.clone(), self.home.clone());
         let removed = tokio::task::spawn_blocking(move || {
             Process::find_marked(&mark).iter().for_each(Process::kill);
-            // The link itself is removed, not the folder to which it leads.
-            match std::fs::remove_file(&link) {
-                Err(e) if e.kind() != std::io::ErrorKind::NotFound => {
-                    return Err(io_error("remove", &link, &e));
-                }
-                _ => {}
-            }
+            remove_file(&link).map_err(|e| io_error("remove", &link, &e))?;
             for path in std::iter::once(&*dir.join("r")).chain(home.to_remove()) {
                 remove_folder(path).map_err(|e| io_error("remove", path, &e))?;
             }

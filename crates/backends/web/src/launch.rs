@@ -13,7 +13,7 @@ use std::process::Stdio;
 use std::time::Duration;
 use stickpin_device::{Error, ErrorCode, Result, io_error};
 use stickpin_devtools::{Client, PipeReader, PipeWriter, Sink, protocol};
-use stickpin_process::{ProcessRecord, kill_group, remove_folder};
+use stickpin_process::{ProcessRecord, kill_group, remove_file, remove_folder};
 use tokio::net::unix::pipe;
 use tokio::process::Child;
 use tokio::time::timeout;
@@ -246,10 +246,7 @@ impl Browser {
             removed.map_err(|e| io_error("remove", &folder, &e))?;
         }
         let log = self.dir.join("chromium.log");
-        match std::fs::remove_file(&log) {
-            Err(e) if e.kind() != std::io::ErrorKind::NotFound => return Err(io_error("remove", &log, &e)),
-            _ => {}
-        }
+        remove_file(&log).map_err(|e| io_error("remove", &log, &e))?;
         ProcessRecord::remove(&self.dir).map_err(|e| io_error("remove the record in", &self.dir, &e))
     }
 }
