@@ -151,14 +151,10 @@ impl Snapshot {
 
     /// Refuses the options that read the stored tree, which `--fresh` does not show.
     fn check_without_refs(&self) -> Result<()> {
-        let stored = match (self.diff, &self.scope) {
-            (true, _) => "diff",
-            (false, Some(_)) => "scope",
-            (false, None) => return Ok(()),
-        };
-        Err(Error::invalid_args(format!(
-            "`fresh` cannot be combined with `{stored}` while another agent holds the turn"
-        )))
+        let options = [("diff", self.diff), ("scope", self.scope.is_some())];
+        refuse_given(&options, |option| {
+            format!("`fresh` cannot be combined with `{option}` while another agent holds the turn")
+        })
     }
 
     /// Refuses the options that choose or shape lines of an outline, which `--diff` does not print.
@@ -169,12 +165,9 @@ impl Snapshot {
             ("all", self.all),
             ("raw", self.raw),
         ];
-        match options.into_iter().find(|(_, given)| *given) {
-            Some((option, _)) => Err(Error::invalid_args(format!(
-                "`{option}` cannot be combined with `diff`, which compares the whole app"
-            ))),
-            None => Ok(()),
-        }
+        refuse_given(&options, |option| {
+            format!("`{option}` cannot be combined with `diff`, which compares the whole app")
+        })
     }
 
     /// Renders a tree that is not stored, whose nodes have no refs.
@@ -197,6 +190,14 @@ impl Snapshot {
             max_bytes: self.max_bytes.or(cx.render.max_bytes).unwrap_or(DEFAULT_MAX_BYTES),
             ..View::default()
         }
+    }
+}
+
+/// Fails for the first of these options that is given, with the message for its name.
+fn refuse_given(options: &[(&str, bool)], message: impl Fn(&str) -> String) -> Result<()> {
+    match options.iter().find(|(_, given)| *given) {
+        Some((option, _)) => Err(Error::invalid_args(message(option))),
+        None => Ok(()),
     }
 }
 
