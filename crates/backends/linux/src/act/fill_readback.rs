@@ -33,9 +33,10 @@ pub(crate) async fn read_back(app: &App, field: &Object, text: &str) -> BusResul
     }
     // For a password field, Qt returns a character count but no text.
     let count = match value.chars().count() {
-        0 => ask::count(app, &field.path, TEXT, "CharacterCount").await?.unwrap_or_default(),
-        count => count,
+        0 => ask::count(app, &field.path, TEXT, "CharacterCount").await?,
+        count => Some(count),
     };
+    let Some(count) = count else { return Ok(None) };
     // Some toolkits count UTF-16 code units.
     let as_much = count == text.chars().count() || count == text.encode_utf16().count();
     Ok(Some(if as_much { text.to_owned() } else { MASK.repeat(count) }))

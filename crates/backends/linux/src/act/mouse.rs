@@ -3,7 +3,7 @@
 use crate::act::Act;
 use crate::aim::{self, input_grab, press};
 use crate::app::pointer::{move_pointer, press_pointer, wait_double_click_interval};
-use crate::app::{App, AppView, LinuxDevice, ask, lifecycle, unknown};
+use crate::app::{App, LinuxDevice, ask, lifecycle, unknown};
 use crate::model::{Object, Point, states as s};
 use std::time::{Duration, Instant};
 use stickpin_device::{Action, AimOptions, Button, HitResult, InputOutcome, Modifiers, Notice, Result};
@@ -37,11 +37,11 @@ pub(crate) async fn press_group_box(
     action: &Action,
     target: Handle,
 ) -> Result<Option<InputOutcome>> {
-    let AppView { app, last } = act.device.view();
-    let object = act.device.view().index(target).map(|at| &last[at]);
-    let object = object.filter(|object| press::is_group_box(app, &last.picture, object)).cloned();
+    let view = act.device.view();
+    let object = view.index(target).map(|at| &view.last[at]);
+    let object = object.filter(|object| press::is_group_box(view.app, &view.last.picture, object)).cloned();
     let Some(object) = object else { return Ok(None) };
-    let before = ask::states_of(app, &object.path).await? & s::CHECKED;
+    let before = ask::states_of(view.app, &object.path).await? & s::CHECKED;
     let performed = press_at(act, action).await?;
     let app = &act.device.app;
     let read = lifecycle::wait_until_input_read(&app.link).await;

@@ -62,11 +62,11 @@ pub(crate) async fn boxes(view: AppView<'_>, handles: &[Handle], on_top: bool) -
     for (handle, rect) in handles.iter().zip(&mut rects) {
         *rect = rect.filter(|rect| !has_no_position(*rect));
         let Some((at, place)) = view.index(*handle).zip(rect.as_mut()) else { continue };
-        let top = view.last.top(at);
+        let chain = view.last.chain(at);
+        let top = chain[chain.len() - 1];
         let frame = frames.get(&top).copied().flatten();
         *place = place.translate(offset(view, at, frame, sight.as_ref()).await?);
         let Some(sight) = sight.as_ref().filter(|_| on_top) else { continue };
-        let chain = view.last.chain(at);
         // The element is in a separate window.
         let floats = chain[..chain.len() - 1].iter().any(|&i| view.last[i].floats());
         if floats || popup_in(&view.last.picture, &chain).is_some() {
